@@ -1,0 +1,22 @@
+"""Mistake: an offset past the end is treated as an error."""
+
+from fastapi import FastAPI, HTTPException, Query
+
+app = FastAPI()
+books = [{"id": n, "title": f"Book {n}", "genre": "poetry" if n % 3 == 0 else "prose"} for n in range(1, 46)]
+
+
+@app.get("/books")
+def get_books(offset: int = Query(0, ge=0), limit: int = Query(10, ge=1, le=20), genre: str | None = None):
+    found = [b for b in books if genre is None or b["genre"] == genre]
+    items = found[offset : offset + limit]
+    if not items:
+        raise HTTPException(status_code=404, detail="No books found")
+    return {
+        "items": items,
+        "total": len(found),
+        "offset": offset,
+        "limit": limit,
+        "next_offset": offset + limit if offset + limit < len(found) else None,
+        "previous_offset": max(offset - limit, 0) if offset > 0 else None,
+    }

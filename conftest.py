@@ -1,0 +1,3 @@
+"""The plugin is installed by the package; its own tests drive pytest through pytester."""
+
+pytest_plugins = ["pytester"]

@@ -1,0 +1,1 @@
+"""Completions: kept once paid for (`store`), asked for concurrently within limits (`fetch`)."""

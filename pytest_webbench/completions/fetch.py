@@ -1,0 +1,368 @@
+"""Gets completions: from the store, else from the models, concurrently and within their limits."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from pytest_webbench.completions.limits import Budget, Clock, Pace, Ticket, Turnstile, Window
+from pytest_webbench.completions.progress import FetchProgress, Tally
+from pytest_webbench.completions.retry import Patience, RetryPolicy
+from pytest_webbench.completions.store import CompletionStore
+from pytest_webbench.models import (
+    Completion,
+    ConfigError,
+    InfrastructureError,
+    Provider,
+    ProviderError,
+    Request,
+)
+
+DEFAULT_CONCURRENCY = 16
+CLOSE_SECONDS = 1.0
+CHARACTERS_PER_TOKEN = 3.5
+ASSUMED_OUTPUT_TOKENS = 2048
+DEAD_AFTER = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD per million tokens."""
+
+    input: float
+    output: float
+
+    def cost(self, input_tokens: float | None, output_tokens: float | None) -> float | None:
+        """Return the cost in USD; `None` where a token count is unknown."""
+        if input_tokens is None or output_tokens is None:
+            return None
+        return (input_tokens * self.input + output_tokens * self.output) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlan:
+    """How to ask one model. `provider` is called once, off the event loop, before the first request."""
+
+    provider: Callable[[], Provider]
+    concurrency: int | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    price: Price | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A completion and how it came; `waited_seconds` are the waits between attempts."""
+
+    key: str
+    completion: Completion
+    from_store: bool
+    attempts: int = 0
+    waited_seconds: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    alias: str
+    request: Request
+    key: str
+    ticket: Ticket
+    future: Future[Fetched] = field(default_factory=Future)
+    task: asyncio.Task[Fetched] | None = None
+    sending: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class _Lane:
+    """What the requests of one model share; `dead` counts samples in a row that met no server."""
+
+    plan: ModelPlan
+    turnstile: Turnstile
+    doorman: asyncio.Task[None]
+    provider: asyncio.Task[Provider] | None = None
+    stopped: ConfigError | None = None
+    replies: int = 0
+    dead: int = 0
+    jobs: set[_Job] = field(default_factory=set)
+
+
+class Fetcher:
+    """Turns requests into completions. Lives in the main process; any thread may call it.
+
+    A request is sent only if its key is not stored (with `refresh`: not yet answered in this run) and
+    not already on its way. What `submit` asks for goes ahead of what `prefetch` announced. A
+    `ConfigError` stops its model: nothing more is sent to it, and every further `submit` gets that error.
+    `budget` is in USD. The event loop starts with the first request that must be sent.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, ModelPlan],
+        store: CompletionStore,
+        *,
+        concurrency: int = DEFAULT_CONCURRENCY,
+        offline: bool = False,
+        refresh: bool = False,
+        budget: float | None = None,
+        retry: RetryPolicy | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._models = models
+        self._store = store
+        self._concurrency = concurrency
+        self._offline = offline
+        self._refresh = refresh
+        self._policy = retry or RetryPolicy()
+        self._clock = clock or Clock()
+        self._budget = Budget(budget)
+        self._tally = Tally(self._clock.now)
+        self._lock = threading.Lock()
+        self._jobs: dict[str, _Job] = {}
+        self._answered: dict[str, Fetched] = {}
+        self._order = 0
+        self._lanes: dict[str, _Lane] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def submit(self, alias: str, request: Request) -> Future[Fetched]:
+        """Return the future of a completion that somebody waits for; it may raise a `ProviderError`."""
+        key = request.key
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None and (fetched := self._known(key)):
+                return _done(fetched)
+            if job is None:
+                job = self._ask(alias, request, wanted=True)
+            elif job.future.done():
+                del self._jobs[key]
+            else:
+                self._want(job)
+            return job.future
+
+    def prefetch(self, asks: Iterable[tuple[str, Request]]) -> None:
+        """Announce completions that will be needed, in the order of need."""
+        by_key = {request.key: (alias, request) for alias, request in asks}
+        with self._lock:
+            known = set() if self._refresh else set(self._store.get_many(by_key))
+            self._tally.stored(known)
+            for key, (alias, request) in by_key.items():
+                if key not in known and key not in self._jobs and key not in self._answered:
+                    self._ask(alias, request, wanted=False)
+
+    def progress(self) -> FetchProgress:
+        """Return where the work stands."""
+        return self._tally.progress(self._budget.spent)
+
+    def close(self) -> None:
+        """Cancel what is in flight and release the providers, within seconds; what had arrived is stored."""
+        with self._lock:
+            already, self._closed = self._closed, True
+            loop, thread = self._loop, self._thread
+        if already or loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+    def _known(self, key: str) -> Fetched | None:
+        answered = self._answered.get(key)
+        if answered is None and self._refresh:
+            return None
+        completion = self._store.get(key)
+        if completion is None:
+            return None
+        if answered is not None:
+            return replace(answered, completion=completion)
+        self._tally.stored({key})
+        return Fetched(key, completion, from_store=True)
+
+    def _ask(self, alias: str, request: Request, *, wanted: bool) -> _Job:
+        self._order += 1
+        job = _Job(alias, request, request.key, Ticket(self._order, wanted, _tokens(request)))
+        job.future.set_running_or_notify_cancel()
+        if self._offline or self._closed:
+            job.future.set_exception(_offline() if self._offline else _interrupted())
+            return job
+        self._jobs[job.key] = job
+        self._tally.asked(job.key)
+        self._running().call_soon_threadsafe(self._launch, job)
+        return job
+
+    def _want(self, job: _Job) -> None:
+        def move_ahead() -> None:
+            self._lane(job.alias).turnstile.want(job.ticket)
+
+        job.ticket.wanted = True
+        self._running().call_soon_threadsafe(move_ahead)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._loop.run_forever, name="webbench-fetch", daemon=True)
+            self._thread.start()
+            self._slots = asyncio.Semaphore(self._concurrency)
+        return self._loop
+
+    # From here on everything runs on the event loop.
+
+    def _lane(self, alias: str) -> _Lane:
+        if alias not in self._lanes:
+            plan, clock = self._models[alias], self._clock
+            width = min(plan.concurrency or self._concurrency, self._concurrency)
+            requests = Window(plan.requests_per_minute, clock) if plan.requests_per_minute else None
+            tokens = Window(plan.tokens_per_minute, clock) if plan.tokens_per_minute else None
+            turnstile = Turnstile(Pace(width, clock), self._slots, requests, tokens, clock)
+            doorman = asyncio.get_running_loop().create_task(turnstile.run())
+            self._lanes[alias] = _Lane(plan, turnstile, doorman)
+        return self._lanes[alias]
+
+    def _launch(self, job: _Job) -> None:
+        lane = self._lane(job.alias)
+        lane.jobs.add(job)
+        job.task = asyncio.get_running_loop().create_task(self._run(lane, job))
+        job.task.add_done_callback(lambda task: self._settle(lane, job, task))
+
+    async def _run(self, lane: _Lane, job: _Job) -> Fetched:
+        patience = Patience(self._policy, self._clock, lambda: lane.stopped is None)
+        try:
+            completion: Completion = await patience.retrying()(self._attempt, lane, job, patience)
+        except ProviderError as error:
+            raise self._final(lane, error, patience) from error
+        return Fetched(job.key, completion, False, patience.attempts, patience.waited)
+
+    async def _attempt(self, lane: _Lane, job: _Job, patience: Patience) -> Completion:
+        if lane.stopped is not None:
+            raise lane.stopped
+        tokens: int | None = None
+        provider = await self._provider(lane)
+        await lane.turnstile.enter(job.ticket)
+        try:
+            async with self._budget.reserve(self._highest_cost(lane.plan, job)):
+                completion = await self._send(provider, lane, job, patience)
+                if completion.input_tokens is not None and completion.output_tokens is not None:
+                    tokens = completion.input_tokens + completion.output_tokens
+                return completion
+        finally:
+            lane.turnstile.leave(job.ticket, tokens)
+
+    async def _send(self, provider: Provider, lane: _Lane, job: _Job, patience: Patience) -> Completion:
+        left = patience.begin()
+        job.sending = True
+        self._tally.sent(job.alias, job.key)
+        try:
+            async with asyncio.timeout(left):
+                completion = await provider.complete(job.request)
+        except TimeoutError as error:
+            message = f"no answer within the deadline of {self._policy.deadline:g} s"
+            raise InfrastructureError("timeout", message) from error
+        except ProviderError as error:
+            self._note(lane, error)
+            raise
+        finally:
+            job.sending = False
+            self._tally.returned(job.key)
+        return self._keep(lane, job, completion)
+
+    def _keep(self, lane: _Lane, job: _Job, completion: Completion) -> Completion:
+        lane.turnstile.pace.replied()
+        lane.replies += 1
+        lane.dead = 0
+        price = lane.plan.price
+        cost = price.cost(completion.input_tokens, completion.output_tokens) if price else completion.cost
+        kept = replace(completion, cost=cost, created_at=datetime.now(UTC).isoformat(timespec="seconds"))
+        self._budget.spent += cost or 0.0
+        self._store.put(job.request, kept)
+        self._tally.answered(job.key, kept)
+        return kept
+
+    async def _provider(self, lane: _Lane) -> Provider:
+        if lane.provider is None:
+            lane.provider = asyncio.get_running_loop().create_task(asyncio.to_thread(lane.plan.provider))
+        return await asyncio.shield(lane.provider)
+
+    def _note(self, lane: _Lane, error: ProviderError) -> None:
+        if error.failure_class == "rate_limited":
+            lane.turnstile.pace.limited(error.retry_after)
+        elif error.failure_class != "unreachable":
+            lane.turnstile.pace.replied()
+            lane.replies += 1
+
+    def _final(self, lane: _Lane, error: ProviderError, patience: Patience) -> ProviderError:
+        if lane.stopped is not None:
+            return lane.stopped
+        if error.failure_class == "unreachable" and not isinstance(error, ConfigError):
+            lane.dead += 1
+            if lane.replies == 0 or lane.dead >= DEAD_AFTER:
+                error = ConfigError("unreachable", str(error))
+        if isinstance(error, ConfigError) and error.stops_model:
+            self._stop(lane, error)
+        elif patience.attempts > 1:
+            error.args = (f"{error} ({patience.attempts} attempts)",)
+        return error
+
+    def _stop(self, lane: _Lane, error: ConfigError) -> None:
+        lane.stopped = error
+        current = asyncio.current_task()
+        for job in lane.jobs:
+            if job.task is not None and job.task is not current and not job.sending:
+                job.task.cancel()
+
+    def _settle(self, lane: _Lane, job: _Job, task: asyncio.Task[Fetched]) -> None:
+        error = (lane.stopped or _interrupted()) if task.cancelled() else task.exception()
+        with self._lock:
+            lane.jobs.discard(job)
+            if error is None:
+                self._answered[job.key] = replace(task.result(), completion=_NOTHING)
+            else:
+                self._tally.failed(job.key)
+            if error is None or job.ticket.wanted:
+                self._jobs.pop(job.key, None)
+        if error is None:
+            job.future.set_result(task.result())
+        else:
+            job.future.set_exception(error)
+
+    def _highest_cost(self, plan: ModelPlan, job: _Job) -> float | None:
+        output = job.request.parameters.max_tokens or ASSUMED_OUTPUT_TOKENS
+        return plan.price.cost(job.ticket.tokens - output, output) if plan.price else None
+
+    async def _shut_down(self) -> None:
+        tasks = [job.task for lane in self._lanes.values() for job in lane.jobs if job.task is not None]
+        tasks += [lane.doorman for lane in self._lanes.values()]  # type: ignore[misc]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
+        for lane in self._lanes.values():
+            if lane.provider is not None and lane.provider.done() and not lane.provider.exception():
+                await lane.provider.result().close()
+
+
+_NOTHING = Completion(text=None, finish_reason=None)
+
+
+def _tokens(request: Request) -> float:
+    characters = sum(len(message.content) for message in request.messages)
+    return characters / CHARACTERS_PER_TOKEN + (request.parameters.max_tokens or ASSUMED_OUTPUT_TOKENS)
+
+
+def _done(fetched: Fetched) -> Future[Fetched]:
+    future: Future[Fetched] = Future()
+    future.set_result(fetched)
+    return future
+
+
+def _offline() -> InfrastructureError:
+    return InfrastructureError(
+        "not_stored", "no stored completion for this sample: run without --webbench-offline"
+    )
+
+
+def _interrupted() -> InfrastructureError:
+    return InfrastructureError("interrupted", "the run ended before the model answered")

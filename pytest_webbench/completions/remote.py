@@ -1,0 +1,123 @@
+"""Completions for workers: a worker asks over an execnet channel, the controller's fetcher answers.
+
+Nothing else is shared, so workers may be other hosts.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import asdict, replace
+from typing import Any, Protocol
+
+from pytest_webbench.completions.fetch import Fetched
+from pytest_webbench.models import (
+    Completion,
+    ConfigError,
+    InfrastructureError,
+    Message,
+    Parameters,
+    ProviderError,
+    Request,
+)
+
+Submit = Callable[[str, Request], "Future[Fetched]"]
+
+
+class Channel(Protocol):
+    """The part of `execnet.Channel` that is used."""
+
+    def send(self, item: object) -> None:
+        """Send plain data to the other side."""
+
+    def receive(self, timeout: float | None = None) -> Any:
+        """Wait for the other side's next data; raises EOFError when it is gone."""
+
+    def setcallback(self, callback: Callable[[Any], None]) -> None:
+        """Have `callback` called with all data from now on."""
+
+
+class RemoteFetcher:
+    """The worker's side: asks for one completion at a time."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+
+    def ask(self, alias: str, request: Request) -> Fetched:
+        """Return the completion; raise the `ProviderError` that the controller met."""
+        with self._lock:
+            number = next(self._numbers)
+            try:
+                self._channel.send({"number": number, "alias": alias, "request": _request_to_plain(request)})
+                reply = self._receive(number)
+            except (EOFError, OSError) as error:
+                raise InfrastructureError("lost", f"the controller is gone: {error}") from None
+        if "error" in reply:
+            raise _error_from_plain(reply["error"])
+        return Fetched(**{**reply["fetched"], "completion": Completion.from_json(reply["fetched"]["completion"])})
+
+    def _receive(self, number: int) -> dict[str, Any]:
+        while True:
+            reply: dict[str, Any] = self._channel.receive()
+            if reply["number"] == number:
+                return reply
+
+
+def serve(channel: Channel, submit: Submit) -> None:
+    """The controller's side: answer everything that comes over `channel` by `submit`."""
+
+    def on_request(message: dict[str, Any]) -> None:
+        future = submit(message["alias"], _request_from_plain(message["request"]))
+        future.add_done_callback(lambda done: _reply(channel, message["number"], done))
+
+    channel.setcallback(on_request)
+
+
+def _reply(channel: Channel, number: int, future: Future[Fetched]) -> None:
+    try:
+        error = future.exception()
+        if error is None:
+            channel.send({"number": number, "fetched": _fetched_to_plain(future.result())})
+        elif isinstance(error, ProviderError):
+            channel.send({"number": number, "error": _error_to_plain(error)})
+        else:
+            channel.send({"number": number, "error": _error_to_plain(InfrastructureError("internal", repr(error)))})
+    except OSError:
+        return  # the worker is gone: its samples are reported as lost
+
+
+def _fetched_to_plain(fetched: Fetched) -> dict[str, Any]:
+    """Return plain data without the raw response, which stays in the store."""
+    plain = asdict(replace(fetched, completion=replace(fetched.completion, raw={})))
+    plain["completion"]["flags"] = list(plain["completion"]["flags"])
+    return plain
+
+
+def _request_to_plain(request: Request) -> dict[str, Any]:
+    plain = asdict(request)
+    plain["messages"] = [(message.role, message.content) for message in request.messages]
+    return plain
+
+
+def _request_from_plain(plain: dict[str, Any]) -> Request:
+    parameters = plain["parameters"]
+    return Request(
+        messages=tuple(Message(role, content) for role, content in plain["messages"]),
+        model_id=plain["model_id"],
+        endpoint=plain["endpoint"],
+        parameters=Parameters(**{**parameters, "extra": tuple(tuple(pair) for pair in parameters["extra"])}),
+        sample=plain["sample"],
+    )
+
+
+def _error_to_plain(error: ProviderError) -> dict[str, Any]:
+    return {"status": error.status, "failure_class": error.failure_class, "message": str(error)}
+
+
+def _error_from_plain(plain: dict[str, Any]) -> ProviderError:
+    kind = ConfigError if plain["status"] == "config_error" else InfrastructureError
+    return kind(plain["failure_class"], plain["message"])

@@ -1,0 +1,297 @@
+"""From a completion to a record: the middle of everything.
+
+    case + template -> request -> completion -> code -> tiers, metrics -> record
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cache, cached_property
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal
+
+from pytest_webbench.cases import Case
+from pytest_webbench.completions.fetch import Fetched
+from pytest_webbench.extraction import Code, extract_code
+from pytest_webbench.metrics import WebCodeBLEU
+from pytest_webbench.models import Message, ProviderError, Request
+from pytest_webbench.prompts import load_template, prompt_sha, render
+from pytest_webbench.records import Check, Outcome, Record, no_tiers
+from pytest_webbench.scoring import functional_pass, points, secure_pass
+from pytest_webbench.settings import Model
+from pytest_webbench.tiers import TierResult, structure, syntax
+from pytest_webbench.tiers.http import unrunnable
+from pytest_webbench.tiers.results import HttpTiers
+from pytest_webbench.workbench import Workbench
+
+VERSIONED = ("pytest-webbench", "flask", "fastapi", "django", "tree-sitter", "tree-sitter-python")
+HTTP_TIERS: tuple[Literal["execution", "examples", "unit_tests", "exploits"], ...] = ("execution", "examples", "unit_tests", "exploits")
+NO_CODE = {
+    "no_code": "the answer holds no code",
+    "truncated": "the answer was cut at max_tokens before the code was complete",
+    "refused": "the model refused",
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample to take: which case is put to which model, in which manner, for the how-manieth time."""
+
+    node_id: str
+    case: Case
+    model: Model
+    endpoint: str
+    template: str
+    index: int
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """The chat messages that are sent."""
+        return render(load_template(self.template), self.case)
+
+    @cached_property
+    def request(self) -> Request:
+        """The request for this sample's completion: seed = base seed + sample index."""
+        parameters = self.model.parameters
+        if parameters.seed is not None:
+            parameters = replace(parameters, seed=parameters.seed + self.index)
+        return Request(self.messages, self.model.entry.model_id, self.endpoint, parameters, self.index)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A record, and the conversation that it judges as one line of JSON (None where there was none)."""
+
+    record: Record
+    answer: str | None = None
+
+
+def evaluate(run_id: str, sample: Sample, fetched: Fetched, bench: Workbench) -> Evaluation:
+    """Judge one completion."""
+    started = time.monotonic()
+    completion, case = fetched.completion, sample.case
+    code = extract_code(completion.text, case.framework, completion.finish_reason)
+    if completion.blocked:
+        verdict = _blocked(completion.blocked)
+    elif completion.refusal or code.text is None:
+        verdict = _without_code(case, "refused" if completion.refusal else code.failure_class or "no_code", bench)
+    else:
+        verdict = _of_code(case, code, code.text, bench)
+    verdict["flags"] = tuple(dict.fromkeys((*completion.flags, *code.flags, *verdict.get("flags", ()))))
+    record = Record(
+        **_of_sample(run_id, sample),
+        **_of_completion(fetched),
+        **verdict,
+        extraction_rule=code.rule,
+        code_sha=None if code.text is None else hashlib.sha256(code.text.encode("utf-8", "replace")).hexdigest(),
+        duration_seconds=round(time.monotonic() - started, 4),
+    )
+    return Evaluation(record, _answer(sample, fetched, code))
+
+
+def not_obtained(run_id: str, sample: Sample, error: ProviderError) -> Evaluation:
+    """Record a sample whose completion could not be had: never the model's failure."""
+    record = Record(
+        **_of_sample(run_id, sample),
+        completion_key=sample.request.key,
+        status="config_error" if error.status == "config_error" else "infrastructure_error",
+        failure_class=error.failure_class,
+        message=str(error),
+    )
+    return Evaluation(record)
+
+
+@cache
+def installed_versions() -> dict[str, str]:
+    """Return the versions that a verdict depends on, as far as installed."""
+    versions = {"python": platform.python_version()}
+    for name in VERSIONED:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
+def _blocked(by: str) -> dict[str, Any]:
+    return {"status": "blocked", "failure_class": by, "message": f"the provider held the answer back ({by})"}
+
+
+def _without_code(case: Case, failure: str, bench: Workbench) -> dict[str, Any]:
+    return {
+        "status": "model_failure",
+        "failure_class": failure,
+        "message": NO_CODE[failure],
+        "tiers": no_tiers() | {"syntax": "failed", "structure": "failed"},
+        "points": points(case.criteria, {"parsing": 0.0}),
+        "static_pass": False,
+        "functional_pass": functional_pass(case.criteria, {"parsing": "failed"}),
+        "secure_pass": False if case.exploits else None,
+        **_similarity(bench.similarity(case, "")),
+    }
+
+
+def _of_code(case: Case, code: Code, text: str, bench: Workbench) -> dict[str, Any]:
+    parsed, structured = syntax.check(text), structure.check(text, case.framework)
+    http = _http(case, code, text, parsed, bench) if parsed.passed else None
+    tiers: dict[str, Outcome] = no_tiers() | {
+        "syntax": _outcome(parsed.passed),
+        "structure": _outcome(structured.passed),
+    }
+    shares: dict[str, float | None] = {"parsing": float(parsed.passed)}
+    if http is not None:
+        tiers |= {name: getattr(http, name) for name in HTTP_TIERS}
+        shares |= {name: http.share(name) for name in HTTP_TIERS}
+    functional = functional_pass(case.criteria, {**tiers, "parsing": tiers["syntax"]})
+    secure = secure_pass(functional, tiers["exploits"] if case.exploits and bench.tier == "secure" else None)
+    return {
+        **_verdict(case, code, bench, parsed, structured, http, functional, secure),
+        "tiers": tiers,
+        "checks": _checks(http),
+        "points": points(case.criteria, shares),
+        "static_pass": parsed.passed and structured.passed,
+        "functional_pass": functional,
+        "secure_pass": secure,
+        "compiles": parsed.compiles,
+        "sandbox": bench.sandbox_header if http is not None else None,
+        "flags": http.flags if http is not None else (),
+        **_similarity(bench.similarity(case, text)),
+    }
+
+
+def _http(case: Case, code: Code, text: str, parsed: syntax.SyntaxResult, bench: Workbench) -> HttpTiers | None:
+    """Run the app, unless nothing asks for it; code that parses but does not compile fails execution."""
+    if bench.tier == "static" or set(case.criteria) <= {"parsing"}:
+        return None
+    if not parsed.compiles:
+        return unrunnable(case, "syntax_error", parsed.compile_message)
+    return bench.run(case, code, text)
+
+
+def _verdict(
+    case: Case,
+    code: Code,
+    bench: Workbench,
+    parsed: syntax.SyntaxResult,
+    structured: TierResult,
+    http: HttpTiers | None,
+    functional: bool | None,
+    secure: bool | None,
+) -> dict[str, Any]:
+    """Return status, failure class and message: the first tier that asserts and does not pass decides."""
+    if not parsed.passed:
+        cut = code.failure_class == "truncated"
+        return _failure("truncated" if cut else "syntax_error", parsed.message)
+    if bench.tier == "static" or set(case.criteria) <= {"parsing"}:
+        return _PASSED if structured.passed else _failure("structure_missing", structured.message)
+    if http is None or http.execution == "not_assessed":
+        reason = http.message if http is not None else bench.why_no_sandbox
+        return _not_assessed(reason, "environment" if http is not None else "not_assessed")
+    if functional is False:
+        return _failure(http.failure_class or "runtime", http.message)
+    if functional is None:
+        return _not_assessed("a criterion of the case could not be assessed", "not_assessed")
+    if bench.tier == "secure" and case.exploits and not secure:
+        exploited = "an exploit succeeded"
+        return _failure("exploited", exploited) if secure is False else _not_assessed(http.message, "not_assessed")
+    return _PASSED
+
+
+_PASSED = {"status": "passed"}
+
+
+def _failure(failure_class: str, message: str) -> dict[str, Any]:
+    return {"status": "model_failure", "failure_class": failure_class, "message": message}
+
+
+def _not_assessed(message: str, failure_class: str) -> dict[str, Any]:
+    return {"status": "infrastructure_error", "failure_class": failure_class, "message": message}
+
+
+def _outcome(passed: bool) -> Outcome:
+    return "passed" if passed else "failed"
+
+
+def _checks(http: HttpTiers | None) -> tuple[Check, ...]:
+    results = http.checks if http is not None else ()
+    return tuple(
+        Check(result.name, result.tier, result.passed, result.message, result.request, result.response)
+        for result in results
+    )
+
+
+def _similarity(scores: WebCodeBLEU) -> dict[str, Any]:
+    names = (
+        "web_codebleu",
+        "ngram",
+        "weighted_ngram",
+        "syntax",
+        "dataflow",
+        "dataflow_defined",
+        "kw_precision",
+        "kw_recall",
+        "kw_f1",
+        "kw_defined",
+    )
+    return {name: getattr(scores, name) for name in names}
+
+
+def _of_sample(run_id: str, sample: Sample) -> dict[str, Any]:
+    case, model = sample.case, sample.model
+    return {
+        "run_id": run_id,
+        "node_id": sample.node_id,
+        "case_id": case.id,
+        "case_name": case.name,
+        "case_version": case.version,
+        "framework": case.framework,
+        "category": case.category,
+        "difficulty": case.difficulty,
+        "model": model.alias,
+        "model_id": model.entry.model_id,
+        "provider": model.entry.provider,
+        "hosting": model.entry.hosting,
+        "prompt_template": sample.template,
+        "prompt_sha": prompt_sha(sample.messages),
+        "sample": sample.index,
+        "parameters": asdict(sample.request.parameters),
+        "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "versions": installed_versions(),
+    }
+
+
+def _of_completion(fetched: Fetched) -> dict[str, Any]:
+    completion = fetched.completion
+    return {
+        "completion_key": fetched.key,
+        "from_store": fetched.from_store,
+        "model_returned": completion.model_returned,
+        "finish_reason": completion.finish_reason,
+        "input_tokens": completion.input_tokens,
+        "output_tokens": completion.output_tokens,
+        "cost": completion.cost,
+        "latency_seconds": completion.latency_seconds,
+    }
+
+
+def _answer(sample: Sample, fetched: Fetched, code: Code) -> str:
+    """Return one line for `completions.jsonl`."""
+    return json.dumps(
+        {
+            "case_name": sample.case.name,
+            "model": sample.model.alias,
+            "prompt_template": sample.template,
+            "sample": sample.index,
+            "completion_key": fetched.key,
+            "messages": [asdict(message) for message in sample.messages],
+            "reply": fetched.completion.text,
+            "code": code.text,
+            "files": dict(code.files),
+        },
+        separators=(",", ":"),
+    )

@@ -1,0 +1,28 @@
+"""Exit statuses of a session without a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_webbench.records import Record
+
+PASSED, FAILED, INTERRUPTED, NOT_JUDGED, USAGE_ERROR, NOTHING_COLLECTED = range(6)
+
+
+def exit_status(status: int, records: Sequence[Record], *, failing_tests: bool, report_only: bool) -> int:
+    """Return the session's exit status; `status` is pytest's own.
+
+    4 where a configuration error stopped a model, 3 where a sample was not judged, 1 where a sample or an
+    ordinary test failed; interruptions, usage errors and empty selections keep pytest's status.
+    """
+    if status not in (PASSED, FAILED):
+        return status
+    if failing_tests:
+        return FAILED
+    if any(record.status == "config_error" for record in records):
+        return USAGE_ERROR
+    if not all(record.judged for record in records):
+        return NOT_JUDGED
+    if report_only or all(record.status == "passed" for record in records):
+        return PASSED
+    return FAILED

@@ -1,0 +1,168 @@
+"""The tree of items: case file -> (case) -> model -> template -> sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_webbench.cases import Case, is_dataset, load_case_file
+
+if TYPE_CHECKING:
+    from pytest_webbench.records import Record
+    from pytest_webbench.run import Bench
+
+PROPERTY = "webbench"
+ANSWER = "webbench_answer"
+SCALARS = (
+    "status",
+    "failure_class",
+    "points",
+    "static_pass",
+    "functional_pass",
+    "secure_pass",
+    "web_codebleu",
+    "ngram",
+    "weighted_ngram",
+    "syntax",
+    "dataflow",
+    "kw_precision",
+    "kw_recall",
+    "kw_f1",
+    "finish_reason",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "latency_seconds",
+)
+BENCH = pytest.StashKey["Bench"]()
+
+
+class SampleFailed(Exception):
+    """The model's answer does not pass: a pytest failure."""
+
+
+class NotJudged(Exception):
+    """The sample could not be judged (network, set-up, blocked): a pytest error, never a model failure."""
+
+
+class CaseFile(pytest.File):
+    """A `definition.toml` or a `dataset.json`."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        """Yield a node per model, below a node per case where the file holds several."""
+        cases = load_case_file(self.path)
+        if is_dataset(self.path):
+            for case in cases:
+                yield CaseNode.from_parent(self, name=case.id, case=case)
+        else:
+            yield from _model_nodes(self, cases[0])
+
+
+class CaseNode(pytest.Collector):
+    """One entry of a `dataset.json`."""
+
+    def __init__(self, *, case: Case, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.case = case
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        """Yield a node per model."""
+        return _model_nodes(self, self.case)
+
+
+class ModelNode(pytest.Collector):
+    """The case put to one model."""
+
+    def __init__(self, *, case: Case, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.case = case
+        for name in case.markers:
+            self.add_marker(name)
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        """Yield a node per prompt template."""
+        for template in self.config.stash[BENCH].settings.templates:
+            yield TemplateNode.from_parent(self, name=template, case=self.case, model=self.name)
+
+
+class TemplateNode(pytest.Collector):
+    """The case put to one model with one prompt template."""
+
+    def __init__(self, *, case: Case, model: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.case = case
+        self.model = model
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield the samples."""
+        for index in range(self.config.stash[BENCH].settings.model(self.model).samples):
+            yield SampleItem.from_parent(
+                self, name=f"sample-{index}", case=self.case, model=self.model, template=self.name, index=index
+            )
+
+
+class SampleItem(pytest.Item):
+    """One sample: its setup obtains and judges the completion, its call asserts what the record says."""
+
+    record: Record | None = None
+    answer: str | None = None
+
+    def __init__(self, *, case: Case, model: str, template: str, index: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.case = case
+        self.model = model
+        self.template = template
+        self.index = index
+
+    def setup(self) -> None:
+        """Obtain the completion and judge it; raise `NotJudged` where that was not possible."""
+        evaluation = self.config.stash[BENCH].evaluate(self)
+        self.record = record = evaluation.record
+        self.answer = evaluation.answer
+        self.user_properties[:] = [(PROPERTY, record.to_json())]
+        self.user_properties += [(name, value) for name in SCALARS if (value := getattr(record, name)) is not None]
+        if not record.judged:
+            raise NotJudged(f"{record.status}: {record.failure_class}: {record.message}")
+
+    def runtest(self) -> None:
+        """Fail where the record does not pass."""
+        record = self.record
+        if record is not None and record.status != "passed":
+            raise SampleFailed(explain(record))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Explain a sample that did not pass in a few lines, without a traceback through the plugin."""
+        if isinstance(excinfo.value, SampleFailed | NotJudged):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        """Name the sample in headings."""
+        return self.path, None, f"{self.case.name} {self.model} {self.template} {self.name}"
+
+
+def explain(record: Record) -> str:
+    """Say in a few lines why a sample failed: tier, check, expected and got, and where to see all of it."""
+    failed = [check for check in record.checks if check.passed is False]
+    lines = [f"{record.failure_class}: {record.message}"]
+    for check in failed[:3]:
+        lines.append(f"  {check.tier} {check.name}: {_shortened(check.message)}")
+    if len(failed) > 3:
+        lines.append(f"  and {len(failed) - 3} more")
+    lines.append(
+        f"webbench show {record.run_id} {record.case_name} --model {record.model} "
+        f"--template {record.prompt_template} --sample {record.sample}"
+    )
+    return "\n".join(lines)
+
+
+def _shortened(text: str, limit: int = 400) -> str:
+    flat = "\n    ".join(text.strip().split("\n"))
+    return flat if len(flat) <= limit else flat[:limit] + " ..."
+
+
+def _model_nodes(parent: pytest.Collector, case: Case) -> Iterator[pytest.Collector]:
+    for model in parent.config.stash[BENCH].settings.models:
+        yield ModelNode.from_parent(parent, name=model.alias, case=case)

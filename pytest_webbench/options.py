@@ -1,0 +1,90 @@
+"""The plugin's command line and ini options: their names, meanings and defaults."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pytest
+
+MODEL_DEST = "webbench_model"
+MODEL_HELP = (
+    "Model to benchmark: a name of the models table or PROVIDER:MODEL_ID (repeatable, comma lists allowed). "
+    "'reference' answers with each case's reference solution, 'local' is a real small model on this machine."
+)
+
+OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("--webbench-samples", {"type": int, "metavar": "K", "help": "Samples per case, model and template (default: 10)"}),
+    (
+        "--webbench-prompt",
+        {"action": "append", "metavar": "NAME", "help": "Prompt template, repeatable (default: web_expert); 'all' for every one"},
+    ),
+    ("--webbench-temperature", {"type": float, "metavar": "T", "help": "Override the models' temperature (default: 0.8)"}),
+    ("--webbench-top-p", {"type": float, "metavar": "P", "help": "Override the models' top_p"}),
+    ("--webbench-max-tokens", {"type": int, "metavar": "N", "help": "Override the models' max_tokens"}),
+    ("--webbench-seed", {"type": int, "metavar": "S", "help": "Base seed; sample i is asked with seed S + i"}),
+    (
+        "--webbench-models",
+        {"metavar": "FILE", "help": "Models table (default: webbench.toml, then [tool.webbench] in pyproject.toml)"},
+    ),
+    (
+        "--webbench-tiers",
+        {
+            "metavar": "LIST",
+            "help": "Which tiers assert: static (syntax, structure), functional (all that the case has; default), "
+            "secure (adds exploits)",
+        },
+    ),
+    (
+        "--webbench-concurrency",
+        {"type": int, "default": 16, "metavar": "N", "help": "Model requests in flight over the whole run (default: 16)"},
+    ),
+    (
+        "--webbench-budget",
+        {"type": float, "metavar": "USD", "help": "Stop asking for completions when the run would spend more than this"},
+    ),
+    (
+        "--webbench-report-only",
+        {"action": "store_true", "help": "Measure, do not judge: exit 0 when every sample was judged, else 3"},
+    ),
+    ("--webbench-offline", {"action": "store_true", "help": "Never call a model: only stored completions"}),
+    ("--webbench-no-generate", {"action": "store_true", "help": "Same as --webbench-offline, for scoring"}),
+    ("--webbench-refresh", {"action": "store_true", "help": "Ask again although a completion is stored"}),
+    (
+        "--webbench-store",
+        {"metavar": "FILE", "help": "Completion store (default: .webbench/completions.sqlite)"},
+    ),
+    ("--webbench-report-dir", {"metavar": "DIR", "help": "Where reports are written (default: reports)"}),
+    (
+        "--webbench-sandbox",
+        {
+            "choices": ("auto", "full", "kernel", "weak", "off"),
+            "default": "auto",
+            "help": "Isolation of generated code (default: auto, the best that this machine offers)",
+        },
+    ),
+    ("--webbench-sandbox-strict", {"action": "store_true", "help": "Refuse to run below the full sandbox level"}),
+    (
+        "--webbench-baseline",
+        {"metavar": "FILE", "help": "Compare with this benchmark.json, run folder or records.jsonl"},
+    ),
+    ("--webbench-run-id", {"metavar": "ID", "help": "Name of the run (default: UTC time and a short hash)"}),
+)
+
+INI = (
+    ("webbench_samples", "Samples per case, model and template"),
+    ("webbench_prompt", "Prompt templates, separated by spaces"),
+    ("webbench_models", "Models table"),
+    ("webbench_store", "Completion store"),
+    ("webbench_report_dir", "Where reports are written"),
+)
+
+
+def register(parser: pytest.Parser) -> None:
+    """Add every option but `--model`, which is added once it is known to be free."""
+    group = parser.getgroup("webbench", "benchmark of models that write web code")
+    group.addoption("--webbench-model", dest=MODEL_DEST, action="append", default=[], metavar="NAME", help=MODEL_HELP)
+    for name, attributes in OPTIONS:
+        group.addoption(name, **attributes)
+    for name, meaning in INI:
+        parser.addini(name, meaning)

@@ -1,0 +1,101 @@
+"""How each selected model is asked: its provider, its limits, and the endpoint that tells its completions apart."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_webbench.cases import Case
+from pytest_webbench.completions.fetch import ModelPlan, Price
+from pytest_webbench.models import Provider
+from pytest_webbench.models.local.weights import PACKAGED, OwnWeights, PackagedWeights, hub_weights
+from pytest_webbench.settings import Model, SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A model's endpoint, and how the fetcher asks it."""
+
+    endpoint: str
+    fetch: ModelPlan
+
+
+def plan_of(model: Model, answers: Mapping[str, str], root: Path) -> Plan:
+    """Return the plan of a model; `answers` are what the reference model answers with, by completion key.
+
+    Raises `SettingsError` or `ConfigError` where the model cannot be asked on this machine.
+    """
+    match model.entry.provider:
+        case "openai":
+            return Plan(model.base_url or "", _fetch(model, lambda: _openai(model)))
+        case "local":
+            return _local(model, root)
+        case "reference":
+            return Plan("reference", _fetch(model, lambda: _reference(answers)))
+    raise SettingsError(f"--model {model.alias}: this version has no {model.entry.provider} provider yet")
+
+
+def endpoint_of(endpoint: str, model: Model, case: Case) -> str:
+    """Return the endpoint of a request; another reference solution is another endpoint."""
+    if model.entry.provider != "reference":
+        return endpoint
+    return f"{endpoint}:{hashlib.sha256(case.reference.encode()).hexdigest()}"
+
+
+def _fetch(model: Model, provider: Callable[[], Provider]) -> ModelPlan:
+    entry = model.entry
+    return ModelPlan(
+        provider=provider,
+        concurrency=entry.concurrency,
+        requests_per_minute=entry.requests_per_minute,
+        tokens_per_minute=entry.tokens_per_minute,
+        price=Price(entry.price.input, entry.price.output) if entry.price else None,
+    )
+
+
+def _openai(model: Model) -> Provider:
+    from pytest_webbench.models.openai import OpenAIProvider
+
+    return OpenAIProvider(
+        model.entry.model_id,
+        model.base_url or "",
+        model.api_key,
+        timeout=model.entry.timeout,
+        key_name=model.entry.api_key_env or "the API key",
+    )
+
+
+def _reference(answers: Mapping[str, str]) -> Provider:
+    from pytest_webbench.models.reference import ReferenceProvider
+
+    return ReferenceProvider(answers)
+
+
+def _local(model: Model, root: Path) -> Plan:
+    from pytest_webbench.models.local.provider import LocalProvider, local_endpoint
+
+    weights, entry = _weights(model, root), model.entry
+    return Plan(
+        local_endpoint(weights),
+        _fetch(model, lambda: LocalProvider(weights, context=entry.context or 4096, timeout=entry.timeout)),
+    )
+
+
+def _weights(model: Model, root: Path) -> OwnWeights | PackagedWeights:
+    entry = model.entry
+    if entry.path is not None:
+        own = OwnWeights(root / Path(entry.path).expanduser())
+        own.file()
+        return own
+    if entry.hf_repo and entry.hf_file:
+        return hub_weights(entry.hf_repo, entry.hf_file)
+    packaged = PACKAGED.get(entry.model_id)
+    if packaged is None:
+        known = ", ".join(PACKAGED)
+        raise SettingsError(
+            f"model {model.alias!r}: expected path, hf_repo with hf_file, or one of the packaged models ({known})"
+        )
+    packaged.located()
+    return packaged

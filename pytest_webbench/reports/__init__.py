@@ -1,0 +1,1 @@
+"""Reports: each module renders a Summary into one form; none computes a figure."""

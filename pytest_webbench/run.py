@@ -1,0 +1,200 @@
+"""A run in one process: takes samples and judges them; in the main process it also asks models and keeps records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_webbench.cases import Case, check_unique_ids, find_case_files, load_case_file
+from pytest_webbench.completions.fetch import Fetched, Fetcher
+from pytest_webbench.completions.store import CompletionStore
+from pytest_webbench.evaluation import Evaluation, Sample, evaluate, installed_versions, not_obtained
+from pytest_webbench.ledger import Ledger
+from pytest_webbench.models import ProviderError, Request
+from pytest_webbench.plans import endpoint_of, plan_of
+from pytest_webbench.prompts import load_template, render
+from pytest_webbench.settings import Model, Settings
+from pytest_webbench.workbench import Workbench
+
+if TYPE_CHECKING:
+    from pytest_webbench.items import SampleItem
+
+Ask = Callable[[str, Request], Fetched]
+
+
+@dataclass(slots=True)
+class Bench:
+    """What an item needs to be judged: where completions come from, and what judges them."""
+
+    settings: Settings
+    endpoints: Mapping[str, str]
+    workbench: Workbench
+    ask: Ask
+
+    def evaluate(self, item: SampleItem) -> Evaluation:
+        """Obtain the completion of an item's sample and judge it."""
+        sample = sample_of(self.settings, self.endpoints, item.nodeid, item.case, item.model, item.template, item.index)
+        try:
+            fetched = self.ask(item.model, sample.request)
+        except ProviderError as error:
+            return not_obtained(self.settings.run_id, sample, error)
+        return evaluate(self.settings.run_id, sample, fetched, self.workbench)
+
+
+@dataclass(slots=True)
+class Run:
+    """The main process's side of a run: every case that may be asked for, the fetcher and the ledger.
+
+    `answers` is what the reference model answers with and `labels` what a person calls the sample, both by
+    completion key.
+    """
+
+    settings: Settings
+    endpoints: Mapping[str, str]
+    cases: Sequence[Case]
+    fetcher: Fetcher
+    ledger: Ledger
+    answers: dict[str, str]
+    labels: dict[str, str] = field(default_factory=dict)
+    _by_node: dict[str, Case] = field(default_factory=dict)
+
+    def ask(self, alias: str, request: Request) -> Fetched:
+        """Return one completion, waiting for it."""
+        return self.fetcher.submit(alias, request).result()
+
+    def begin(self, node_ids: Iterable[str]) -> None:
+        """Expect these samples and announce their completions in this order."""
+        samples = [self._sample(node_id) for node_id in node_ids]
+        self.ledger.expect((sample.case.name, sample.model.alias, sample.template, sample.index) for sample in samples)
+        for sample in samples:
+            self.labels[sample.request.key] = f"{sample.case.name} {sample.model.alias} sample-{sample.index}"
+            if sample.model.entry.provider == "reference":
+                self.answers[sample.request.key] = sample.case.reference
+        self.fetcher.prefetch((sample.model.alias, sample.request) for sample in samples)
+
+    @property
+    def asked_cases(self) -> list[Case]:
+        """The cases of the expected samples."""
+        names = {case for case, *_ in self.ledger.expected}
+        return [case for case in self.cases if case.name in names]
+
+    def close(self) -> None:
+        """Stop asking, close the store and the ledger."""
+        self.fetcher.close()
+        self.ledger.close()
+
+    def _sample(self, node_id: str) -> Sample:
+        file, *entry, alias, template, name = node_id.split("::")
+        key = "::".join((file, *entry))
+        if key not in self._by_node:
+            self._by_node[key] = self._case(file, entry)
+        index = int(name.removeprefix("sample-"))
+        return sample_of(self.settings, self.endpoints, node_id, self._by_node[key], alias, template, index)
+
+    def _case(self, file: str, entry: list[str]) -> Case:
+        path = (self.settings.root / file).resolve()
+        candidates = [case for case in self.cases if not entry or case.id == entry[0]]
+        exact = [case for case in candidates if case.path == path]
+        return (exact or [case for case in candidates if case.path.as_posix().endswith("/" + file)])[0]
+
+
+def sample_of(
+    settings: Settings, endpoints: Mapping[str, str], node_id: str, case: Case, alias: str, template: str, index: int
+) -> Sample:
+    """Return the sample that an item takes."""
+    model = settings.model(alias)
+    return Sample(node_id, case, model, endpoint_of(endpoints[alias], model, case), template, index)
+
+
+def is_sample(node_id: str) -> bool:
+    """Whether a node id has the form of a sample's."""
+    file, *_, name = node_id.split("::")
+    return name.startswith("sample-") and file.endswith((".toml", ".json"))
+
+
+def load_selected_cases(arguments: Sequence[str], directory: Path) -> list[Case]:
+    """Load every case below pytest's path arguments; raises `CaseError` for the first broken file."""
+    paths = [directory / argument.split("::")[0] for argument in arguments]
+    files = find_case_files([path.resolve() for path in paths if path.exists()])
+    cases = [case for file in files for case in load_case_file(file)]
+    check_unique_ids(cases)
+    return cases
+
+
+def start_run(settings: Settings, cases: Sequence[Case]) -> Run:
+    """Open the store and prepare the run; raises `StoreError` where the store cannot be used."""
+    answers: dict[str, str] = {}
+    plans = {model.alias: plan_of(model, answers, settings.root) for model in settings.models}
+    fetcher = Fetcher(
+        {alias: plan.fetch for alias, plan in plans.items()},
+        CompletionStore(settings.store),
+        concurrency=settings.concurrency,
+        offline=settings.offline,
+        refresh=settings.refresh,
+        budget=settings.budget,
+    )
+    ledger = Ledger(settings.run_folder, describe(settings, cases))
+    return Run(settings, {alias: plan.endpoint for alias, plan in plans.items()}, cases, fetcher, ledger, answers)
+
+
+def describe(settings: Settings, cases: Sequence[Case]) -> dict[str, Any]:
+    """Return what `run.json` says of a run beside its expected samples."""
+    return {
+        "schema": 1,
+        "run_id": settings.run_id,
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "settings": {
+            "templates": settings.templates,
+            "tier": settings.tier,
+            "sandbox": settings.sandbox,
+            "report_only": settings.report_only,
+            "budget": settings.budget,
+        },
+        "versions": installed_versions(),
+        "models": {model.alias: _describe_model(model) for model in settings.models},
+        "cases": {
+            case.name: {
+                "id": case.id,
+                "version": case.version,
+                "framework": case.framework,
+                "category": case.category,
+                "difficulty": case.difficulty,
+                "scenario": case.scenario,
+            }
+            for case in cases
+        },
+    }
+
+
+def _describe_model(model: Model) -> dict[str, Any]:
+    entry = model.entry
+    return {
+        "model_id": entry.model_id,
+        "provider": entry.provider,
+        "hosting": entry.hosting,
+        "size_b": entry.size_b,
+        "price": entry.price.model_dump() if entry.price else None,
+        "exclude": entry.exclude,
+        "samples": model.samples,
+        "parameters": asdict(model.parameters),
+    }
+
+
+def prompts_json(settings: Settings, cases: Sequence[Case]) -> str:
+    """Return `prompts.json`: id, framework, template and messages of every prompt of the run."""
+    prompts = [
+        {
+            "id": case.id,
+            "framework": case.framework,
+            "template": name,
+            "messages": [asdict(message) for message in render(load_template(name), case)],
+        }
+        for case in cases
+        for name in settings.templates
+    ]
+    return json.dumps(prompts, indent=1, ensure_ascii=False) + "\n"
+

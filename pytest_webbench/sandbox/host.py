@@ -1,0 +1,127 @@
+"""The sandbox as the trusted side holds it: one zygote per framework, one process per app instance."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from . import confine, levels
+from .contract import AppSource, Level, Limits
+from .instance import Instance
+from .levels import UNPRIVILEGED_UID, Walls
+from .zygote_process import ZygoteProcess, remove_folder
+
+if TYPE_CHECKING:
+    from .probe import ProbeReport
+
+_ROOM_FOR_WORK = 1 << 30
+
+
+def open_sandbox(level: str = "auto", *, strict: bool = False) -> Sandbox:
+    """Open a sandbox at `level`: `auto`, `full`, `kernel`, `weak` or `off`.
+
+    `auto` takes the best that this machine offers and refuses what is below the kernel level; `strict`
+    refuses what is below full. Raise SandboxUnavailable, with what is missing and how to get it.
+
+        with open_sandbox() as sandbox, sandbox.launch(source) as instance:
+            instance.wait_ready(10)
+    """
+    return Sandbox(levels.choose(level, strict=strict))
+
+
+class Sandbox:
+    """Launches apps. Zygotes start when they are first needed and end with `close`. For one thread."""
+
+    def __init__(self, walls: Walls) -> None:
+        self.walls = walls
+        self._machine = levels.machine()
+        self._zygotes: dict[str, ZygoteProcess] = {}
+        self._scratch = Path(tempfile.mkdtemp(prefix="webbench-", dir=_short_temporary_folder()))
+        self._work = self._scratch / "unused" if walls.namespaces else _work_folder()
+        self._launches = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def level(self) -> Level:
+        """The level that the mechanisms in use amount to."""
+        return self.walls.level
+
+    @property
+    def header(self) -> str:
+        """One line for people: the level, what holds, what is missing and how to get it."""
+        return f"webbench sandbox: {self.level} ({self.walls.describe(self._machine)})"
+
+    def launch(self, source: AppSource, limits: Limits | None = None) -> Instance:
+        """Start an app in a process and a working folder of its own; `wait_ready` tells when it serves.
+
+        Raise SandboxBroken if the app could not be confined.
+        """
+        self._launches += 1
+        number = self._launches
+        instance = Instance(
+            source=source,
+            limits=limits or Limits(),
+            socket_path=str(self._scratch / f"{number}.sock"),
+            zygote=self._zygote(source.framework),
+            folder=self._new_folder(number),
+            _log_path=self._scratch / f"{number}.log",
+        )
+        instance.launch(fresh=True)
+        return instance
+
+    def probe(self) -> ProbeReport:
+        """Try to break out with an app made for that, and return what was held back."""
+        from .probe import probe
+
+        return probe(self)
+
+    def close(self) -> None:
+        """End all zygotes and apps, and remove every temporary file."""
+        for zygote in self._zygotes.values():
+            zygote.close()
+        self._zygotes.clear()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        if self._work.exists():
+            remove_folder(self._work)
+
+    def _zygote(self, framework: str) -> ZygoteProcess:
+        if framework not in self._zygotes:
+            self._zygotes[framework] = ZygoteProcess(
+                framework, self.walls, self._machine, levels.python(), self._scratch
+            )
+        return self._zygotes[framework]
+
+    def _new_folder(self, number: int) -> str:
+        if self.walls.namespaces:
+            return f"{confine.BOX}/{number}"
+        folder = self._work / str(number)
+        folder.mkdir(mode=0o700)
+        if os.geteuid() == 0:
+            os.chown(folder, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
+        return str(folder)
+
+
+def _short_temporary_folder() -> str:
+    """Return a folder whose name leaves room for a Unix socket's path (108 bytes)."""
+    folder = tempfile.gettempdir()
+    return folder if len(folder) < 60 else "/tmp"
+
+
+def _work_folder() -> Path:
+    """Return a new folder for working folders: in memory where there is room, for SQLite's many fsyncs."""
+    memory = Path("/dev/shm")
+    roomy = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM_FOR_WORK
+    folder = Path(tempfile.mkdtemp(prefix="webbench-work-", dir=memory if roomy else None))
+    folder.chmod(0o711)
+    return folder

@@ -1,0 +1,195 @@
+"""A pytest session that benchmarks models: set-up in each process, records and reports in the main one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pytest_webbench.baseline import Baseline, BaselineError, against_baseline, read_baseline
+from pytest_webbench.cases import CaseError
+from pytest_webbench.completions.remote import RemoteFetcher, serve
+from pytest_webbench.completions.store import StoreError
+from pytest_webbench.exits import exit_status
+from pytest_webbench.items import ANSWER, BENCH, PROPERTY
+from pytest_webbench.model_table import built_in_keys
+from pytest_webbench.models import ConfigError
+from pytest_webbench.plugin import ControllerHooks, MainHooks, SampleHooks
+from pytest_webbench.records import Record
+from pytest_webbench.reports.accumulated import BENCHMARK, BenchmarkError, read_benchmark
+from pytest_webbench.reports.files import point_latest_at, write_accumulated, write_run_reports
+from pytest_webbench.reports.progress import ProgressLine
+from pytest_webbench.reports.terminal import changes, flags, leaderboard
+from pytest_webbench.run import Bench, Run, is_sample, load_selected_cases, prompts_json, start_run
+from pytest_webbench.settings import DEFAULT_TEMPLATE, Settings, SettingsError, read_settings
+from pytest_webbench.statistics.comparison import Comparison
+from pytest_webbench.statistics.summary import Summary, summarise
+from pytest_webbench.workbench import Workbench
+
+CHANNEL = "webbench_channel"
+
+
+def configure(config: pytest.Config) -> None:
+    """Set the session up, or raise `pytest.UsageError` with one clear line."""
+    try:
+        settings = read_settings(config)
+        worker = getattr(config, "workerinput", None)
+        if worker is not None:
+            _configure_worker(config, settings, worker)
+        else:
+            _configure_main(config, settings)
+    except (SettingsError, CaseError, StoreError, ConfigError, BaselineError, BenchmarkError) as error:
+        raise pytest.UsageError(str(error)) from None
+    config.pluginmanager.register(SampleHooks(), "webbench-samples")
+
+
+def _configure_worker(config: pytest.Config, settings: Settings, worker: dict[str, Any]) -> None:
+    for name in worker["webbench_markers"]:
+        config.addinivalue_line("markers", f"{name}: webbench cases")
+    fetcher = RemoteFetcher(worker[CHANNEL])
+    config.stash[BENCH] = Bench(settings, worker["webbench_endpoints"], _workbench(settings), fetcher.ask)
+
+
+def _configure_main(config: pytest.Config, settings: Settings) -> None:
+    cases = load_selected_cases(config.args, config.invocation_params.dir)
+    markers = sorted({name for case in cases for name in case.markers})
+    for name in markers:
+        config.addinivalue_line("markers", f"{name}: webbench cases")
+    baseline = read_baseline(settings.baseline) if settings.baseline is not None else None
+    read_benchmark(settings.report_dir / BENCHMARK)
+    run = start_run(settings, cases)
+    session = MainSession(config, run, markers, baseline)
+    config.stash[BENCH] = Bench(settings, run.endpoints, _workbench(settings), run.ask)
+    config.pluginmanager.register(MainHooks(session), "webbench-main")
+    if config.pluginmanager.hasplugin("dsession") or config.pluginmanager.hasplugin("xdist"):
+        config.pluginmanager.register(ControllerHooks(session), "webbench-controller")
+
+
+def _workbench(settings: Settings) -> Workbench:
+    return Workbench(settings.tier, settings.sandbox, settings.sandbox_strict)
+
+
+class MainSession:
+    """The main process's share of a session.
+
+    `failing_tests` tells whether a test that is no sample failed.
+    """
+
+    def __init__(self, config: pytest.Config, run: Run, markers: Sequence[str], baseline: Baseline | None) -> None:
+        self.config = config
+        self.run = run
+        self.markers = markers
+        self.baseline = baseline
+        self.changes: dict[str, dict[str, Comparison]] = {}
+        self.failing_tests = False
+        self.summary: Summary | None = None
+        self._progress: ProgressLine | None = None
+        self._previous = _interrupt_on_sigterm()
+
+    def header(self) -> list[str]:
+        """Say what will be run."""
+        settings = self.run.settings
+        models = ", ".join(f"{model.alias} ({model.entry.model_id})" for model in settings.models)
+        return [
+            f"webbench: run {settings.run_id}, models: {models}, templates: {', '.join(settings.templates)}",
+        ]
+
+    def connect(self, node: Any) -> None:
+        """Tell a worker what the run is, and answer what it asks for."""
+        channel = node.gateway.newchannel()
+        node.workerinput.update(
+            {
+                CHANNEL: channel,
+                "webbench_run_id": self.run.settings.run_id,
+                "webbench_endpoints": dict(self.run.endpoints),
+                "webbench_markers": list(self.markers),
+            }
+        )
+        serve(channel, self.run.fetcher.submit)
+
+    def expect(self, node_ids: Sequence[str]) -> None:
+        """Expect the samples among these items and start asking for their completions."""
+        samples = [node_id for node_id in node_ids if is_sample(node_id)]
+        if samples and not self.config.option.collectonly:
+            self.run.begin(samples)
+            self._show_progress()
+
+    def note(self, report: pytest.TestReport) -> None:
+        """Keep a sample's record; remember that an ordinary test failed."""
+        properties = dict(report.user_properties)
+        if PROPERTY in properties:
+            if report.when == "setup":
+                self.run.ledger.add(Record.from_json(str(properties[PROPERTY])), getattr(report, ANSWER, None))
+        elif report.failed and not is_sample(report.nodeid):
+            self.failing_tests = True
+
+    def finish(self, status: int) -> int:
+        """Write the reports; return the exit status of the session."""
+        self._hide_progress()
+        if not self.run.ledger.expected:
+            return status
+        records = self.run.ledger.all_records()
+        self.summary = summarise(self.run.settings.run_id, records)
+        self._write(records, self.summary)
+        if self.baseline is not None:
+            self.changes = against_baseline(self.baseline, records)
+        return exit_status(status, records, failing_tests=self.failing_tests, report_only=self.run.settings.report_only)
+
+    def _write(self, records: list[Record], summary: Summary) -> None:
+        settings, cases = self.run.settings, self.run.asked_cases
+        write_run_reports(settings.run_folder, summary, records)
+        (settings.run_folder / "prompts.json").write_text(prompts_json(settings, cases), "utf-8")
+        write_accumulated(settings.report_dir, cases, records, built_in_keys(), DEFAULT_TEMPLATE)
+        point_latest_at(settings.run_folder)
+
+    def show(self, terminal: Any) -> None:
+        """Show the leaderboard, what must be known beside it, and where the rest is."""
+        if self.summary is None:
+            return
+        progress = self.run.fetcher.progress()
+        terminal.section("webbench")
+        terminal.write_line(leaderboard(self.summary, self.config.get_terminal_writer().fullwidth))
+        for line in flags(self.summary):
+            terminal.write_line(line, yellow=True)
+        for line in self._changes():
+            terminal.write_line(line)
+        terminal.write_line(f"completions: {progress.stored} from the store, {progress.done} from models")
+        terminal.write_line(f"reports: {os.path.relpath(self.run.settings.run_folder)}")
+
+    def _changes(self) -> list[str]:
+        if self.baseline is None:
+            return []
+        if not self.changes:
+            return [f"baseline: {self.baseline.path} has none of these models"]
+        return changes(self.changes)
+
+    def close(self) -> None:
+        """Stop asking models and close the files."""
+        self._hide_progress()
+        self.run.close()
+        if self._previous is not None:
+            signal.signal(signal.SIGTERM, self._previous)
+
+    def _show_progress(self) -> None:
+        if self._progress is None and self.config.pluginmanager.hasplugin("terminalreporter"):
+            self._progress = ProgressLine(self.run, self.config.get_terminal_writer())
+
+    def _hide_progress(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+
+
+def _interrupt_on_sigterm() -> Any:
+    """Let SIGTERM end the session as Ctrl-C does: with what has been done so far in the reports."""
+    if threading.current_thread() is not threading.main_thread():
+        return None
+
+    def interrupt(signum: int, frame: object) -> None:
+        raise KeyboardInterrupt("terminated")
+
+    return signal.signal(signal.SIGTERM, interrupt)

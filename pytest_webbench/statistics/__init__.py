@@ -1,0 +1,1 @@
+"""Statistics of records: intervals, and the one aggregation that every report renders."""

@@ -1,0 +1,6 @@
+"""Validate cases: `webbench validate` as a library."""
+
+from .report import DAILY, CaseReport, Options, Survivor, Validation
+from .run import validate
+
+__all__ = ["DAILY", "CaseReport", "Options", "Survivor", "Validation", "validate"]

@@ -1,0 +1,75 @@
+"""What one process judges with: the sandbox, opened when first needed, and what is prepared once per case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pytest_webbench.cases import Case
+from pytest_webbench.extraction import Code
+from pytest_webbench.metrics import Reference, WebCodeBLEU, web_codebleu
+from pytest_webbench.settings import Tier
+from pytest_webbench.tiers.http import calibrate, run_http_tiers
+from pytest_webbench.tiers.results import Deadlines, HttpTiers
+
+if TYPE_CHECKING:
+    from pytest_webbench.sandbox import Sandbox
+
+
+@dataclass(slots=True)
+class Workbench:
+    """Judges with `tier` as the deepest tier that asserts, in a sandbox of `level`.
+
+    `why_no_sandbox` says why nothing can be executed, where that is so.
+    """
+
+    tier: Tier
+    level: str
+    strict: bool = False
+    why_no_sandbox: str = ""
+    _sandbox: Sandbox | None = None
+    _references: dict[str, Reference] = field(default_factory=dict)
+    _deadlines: dict[str, Deadlines] = field(default_factory=dict)
+
+    def similarity(self, case: Case, text: str) -> WebCodeBLEU:
+        """Return Web-CodeBLEU of `text` against the case's reference, which is prepared once."""
+        if case.id not in self._references:
+            self._references[case.id] = Reference(case.reference)
+        return web_codebleu(self._references[case.id], text)
+
+    def run(self, case: Case, code: Code, text: str) -> HttpTiers | None:
+        """Run an app and judge it over HTTP; None where this machine has no sandbox."""
+        sandbox = self._open()
+        if sandbox is None:
+            return None
+        files = {**code.files, code.entry: text}
+        depth = "secure" if self.tier == "secure" else "functional"
+        return run_http_tiers(case, files, code.entry, sandbox, tiers=depth, deadlines=self._deadlines_of(case, sandbox))
+
+    @property
+    def sandbox_header(self) -> str | None:
+        """What held the apps, None where nothing ran."""
+        return self._sandbox.header if self._sandbox is not None else None
+
+    def close(self) -> None:
+        """End the sandbox."""
+        if self._sandbox is not None:
+            self._sandbox.close()
+            self._sandbox = None
+
+    def _open(self) -> Sandbox | None:
+        from pytest_webbench.sandbox import SandboxUnavailable, open_sandbox
+
+        if self._sandbox is None and not self.why_no_sandbox:
+            try:
+                self._sandbox = open_sandbox(self.level, strict=self.strict)
+            except SandboxUnavailable as error:
+                self.why_no_sandbox = str(error)
+        return self._sandbox
+
+    def _deadlines_of(self, case: Case, sandbox: Sandbox) -> Deadlines:
+        """Calibrate on the start and the examples of the reference: one launch a case."""
+        if case.id not in self._deadlines:
+            short = replace(case, criteria=tuple(name for name in case.criteria if name != "unit_tests"))
+            self._deadlines[case.id] = calibrate(short, sandbox)
+        return self._deadlines[case.id]

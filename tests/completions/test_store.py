@@ -1,0 +1,153 @@
+"""The completion store: durable at once, shared by processes, clear about files it cannot use."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_webbench.completions.store import CompletionStore, Stored, StoreError
+from pytest_webbench.models import Completion, Message, Parameters, Request
+
+FULL = Completion(
+    text="```python\nname = 'été'\n```",
+    finish_reason="stop",
+    refusal=True,
+    blocked="safety",
+    model_returned="m-1",
+    input_tokens=1,
+    output_tokens=0,
+    latency_seconds=0.5,
+    cost=0.0,
+    sdk="openai 3",
+    created_at="2026-11-30T00:00:00+00:00",
+    flags=("a", "b"),
+    raw={"choices": [None]},
+)
+EMPTY = Completion(text=None, finish_reason=None)
+
+
+def request(sample: int) -> Request:
+    parameters = Parameters(temperature=0.8, extra=(("min_p", 0.1),))
+    return Request((Message("user", "é\ud800"),), "m", "e", parameters, sample)
+
+
+@pytest.mark.parametrize("completion", [FULL, EMPTY, Completion(text="\ud800\x00", finish_reason="stop")])
+def test_a_completion_comes_back_as_it_was(store: CompletionStore, completion: Completion) -> None:
+    store.put(request(0), completion)
+    assert store.get(request(0).key) == completion
+
+
+def test_what_is_not_stored_is_none(store: CompletionStore) -> None:
+    assert store.get("0" * 64) is None
+    assert store.get_many([]) == {}
+
+
+def test_many_are_found_at_once(store: CompletionStore) -> None:
+    for sample in range(3):
+        store.put(request(sample), EMPTY)
+    keys = [request(sample).key for sample in range(1500)]
+    assert set(store.get_many(keys)) == set(keys[:3])
+
+
+def test_a_second_answer_replaces_the_first(store: CompletionStore) -> None:
+    store.put(request(0), EMPTY)
+    store.put(request(0), FULL)
+    assert len(store) == 1
+    assert store.get(request(0).key) == FULL
+
+
+def test_all_rows_are_gone_through_with_their_requests(store: CompletionStore) -> None:
+    for sample in range(450):
+        store.put(request(sample), EMPTY)
+    rows = list(store)
+    assert {row.request.sample for row in rows} == set(range(450))
+    assert rows == sorted(rows, key=lambda row: row.request.key)
+    assert Stored(request(0), EMPTY) in rows
+
+
+def _put_many(path: Path, first: int) -> None:
+    with CompletionStore(path) as store:
+        for sample in range(first, first + 50):
+            store.put(request(sample), FULL)
+
+
+def test_several_processes_write_at_the_same_time(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "store.sqlite"
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_put_many, args=(path, 50 * number)) for number in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(30)
+    with CompletionStore(path) as store:
+        assert len(store) == 150
+
+
+def test_a_row_outlives_a_kill_right_after_put(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    code = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from pytest_webbench.completions.store import CompletionStore\n"
+        "from pytest_webbench.models import *\n"
+        "store = CompletionStore(Path(sys.argv[1]))\n"
+        "store.put(Request((), 'm', 'e', Parameters(), 0), Completion('x', 'stop'))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == -9
+    with CompletionStore(path) as store:
+        assert len(store) == 1
+
+
+def test_a_store_from_a_newer_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    CompletionStore(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(StoreError, match=r"newer pytest-webbench .*99"):
+        CompletionStore(path)
+
+
+def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE completions (x)")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="another program"):
+        CompletionStore(path)
+    assert path.read_bytes() == before
+
+
+def _text(path: Path) -> None:
+    path.write_text("not a database, but long enough to be taken for one " * 10, encoding="utf-8")
+
+
+@pytest.mark.parametrize("make", [_text, Path.mkdir], ids=["text", "folder"])
+def test_a_file_that_is_no_database_is_told(tmp_path: Path, make: Callable[[Path], Any]) -> None:
+    path = tmp_path / "store.sqlite"
+    make(path)
+    with pytest.raises(StoreError, match=r"store\.sqlite"):
+        CompletionStore(path)
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    path.touch()
+    with CompletionStore(path) as store:
+        assert len(store) == 0
+
+
+def test_a_store_that_cannot_be_written_says_so(store: CompletionStore) -> None:
+    with sqlite3.connect(store.path) as db:
+        db.execute("DROP TABLE completions")
+    db.close()
+    with pytest.raises(StoreError, match="cannot write"):
+        store.put(request(0), EMPTY)
