@@ -46,14 +46,15 @@ def against_baseline(baseline: Baseline, records: Sequence[Record]) -> dict[str,
     current = _of_records(records)
     return {
         model: {
-            metric: compare_cases(baseline.models[model].get(metric, {}), means.get(metric, {})) for metric in METRICS
+            metric: compare_cases(baseline.models[model].get(metric, {}), means.get(metric, {}))
+            for metric in METRICS
         }
         for model, means in current.items()
         if model in baseline.models
     }
 
 
-def _of_records(records: Sequence[Record]) -> dict[str, CaseMeans]:
+def _of_records(records: Sequence[Record]) -> Mapping[str, CaseMeans]:
     judged = [record for record in records if record.judged]
     return {
         model: _case_means(partition(group, lambda record: record.case_id))
@@ -70,7 +71,7 @@ def _case_means(by_case: Mapping[str, Sequence[Record]]) -> CaseMeans:
     return means
 
 
-def _of_benchmark(path: Path) -> dict[str, CaseMeans]:
+def _of_benchmark(path: Path) -> Mapping[str, CaseMeans]:
     models: dict[str, dict[str, dict[str, float]]] = {}
     for entry in read_benchmark(path):
         for score in entry.get("scores", {}).values():

@@ -125,8 +125,11 @@ class _ExampleTable(_Strict):
 
     @model_validator(mode="after")
     def one_body(self) -> Self:
-        given = [name for name, value in (("json", self.json_), ("form", self.form), ("body", self.body))
-                 if value is not None]
+        given = [
+            name
+            for name, value in (("json", self.json_), ("form", self.form), ("body", self.body))
+            if value is not None
+        ]
         if len(given) > 1:
             raise ValueError(f"one of json, form and body, not {' and '.join(given)}")
         return self
@@ -222,7 +225,9 @@ def load_dataset(path: Path) -> tuple[Case, ...]:
     try:
         entries = _ENTRIES.validate_python(json.loads(_read(path)))
     except ValueError as error:
-        problems = _schema_problems(error) if isinstance(error, ValidationError) else [f"not valid JSON: {error}"]
+        problems = (
+            _schema_problems(error) if isinstance(error, ValidationError) else [f"not valid JSON: {error}"]
+        )
         raise CaseError(path, problems) from None
     twice = _repeated([entry.id for entry in entries])
     if twice:
@@ -338,7 +343,9 @@ def _reference(definition: _Definition, path: Path) -> str:
             raise CaseError(path, ["reference_solution: reference.py exists as well, keep one of them"])
         return definition.reference_solution
     if not file.is_file():
-        raise CaseError(path, ["reference_solution: required key is missing (or write reference.py beside it)"])
+        raise CaseError(
+            path, ["reference_solution: required key is missing (or write reference.py beside it)"]
+        )
     return _read(file)
 
 

@@ -130,7 +130,9 @@ def run_folder(run: str, report_dir: str) -> Path:
     for path in candidates:
         if path.exists():
             return path.resolve() if path.is_dir() else path
-    fail(f"no run {run!r}: expected a run folder, the id of a run below {Path(report_dir) / 'runs'}, or 'latest'")
+    fail(
+        f"no run {run!r}: expected a run folder, the id of a run below {Path(report_dir) / 'runs'}, or 'latest'"
+    )
 
 
 def terminal_width() -> int:

@@ -1,6 +1,6 @@
 """From a completion to a record: the middle of everything.
 
-    case + template -> request -> completion -> code -> tiers, metrics -> record
+case + template -> request -> completion -> code -> tiers, metrics -> record
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import hashlib
 import json
 import platform
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
@@ -30,7 +31,12 @@ from pytest_webbench.tiers.results import HttpTiers
 from pytest_webbench.workbench import Workbench
 
 VERSIONED = ("pytest-webbench", "flask", "fastapi", "django", "tree-sitter", "tree-sitter-python")
-HTTP_TIERS: tuple[Literal["execution", "examples", "unit_tests", "exploits"], ...] = ("execution", "examples", "unit_tests", "exploits")
+HTTP_TIERS: tuple[Literal["execution", "examples", "unit_tests", "exploits"], ...] = (
+    "execution",
+    "examples",
+    "unit_tests",
+    "exploits",
+)
 NO_CODE = {
     "no_code": "the answer holds no code",
     "truncated": "the answer was cut at max_tokens before the code was complete",
@@ -79,7 +85,9 @@ def evaluate(run_id: str, sample: Sample, fetched: Fetched, bench: Workbench) ->
     if completion.blocked:
         verdict = _blocked(completion.blocked)
     elif completion.refusal or code.text is None:
-        verdict = _without_code(case, "refused" if completion.refusal else code.failure_class or "no_code", bench)
+        verdict = _without_code(
+            case, "refused" if completion.refusal else code.failure_class or "no_code", bench
+        )
     else:
         verdict = _of_code(case, code, code.text, bench)
     verdict["flags"] = tuple(dict.fromkeys((*completion.flags, *code.flags, *verdict.get("flags", ()))))
@@ -88,7 +96,9 @@ def evaluate(run_id: str, sample: Sample, fetched: Fetched, bench: Workbench) ->
         **_of_completion(fetched),
         **verdict,
         extraction_rule=code.rule,
-        code_sha=None if code.text is None else hashlib.sha256(code.text.encode("utf-8", "replace")).hexdigest(),
+        code_sha=None
+        if code.text is None
+        else hashlib.sha256(code.text.encode("utf-8", "replace")).hexdigest(),
         duration_seconds=round(time.monotonic() - started, 4),
     )
     return Evaluation(record, _answer(sample, fetched, code))
@@ -128,10 +138,7 @@ def _without_code(case: Case, failure: str, bench: Workbench) -> dict[str, Any]:
         "failure_class": failure,
         "message": NO_CODE[failure],
         "tiers": no_tiers() | {"syntax": "failed", "structure": "failed"},
-        "points": points(case.criteria, {"parsing": 0.0}),
-        "static_pass": False,
-        "functional_pass": functional_pass(case.criteria, {"parsing": "failed"}),
-        "secure_pass": False if case.exploits else None,
+        **_passes(case, bench, False, {"parsing": 0.0}, {"parsing": "failed"}, "not_assessed"),
         **_similarity(bench.similarity(case, "")),
     }
 
@@ -147,16 +154,14 @@ def _of_code(case: Case, code: Code, text: str, bench: Workbench) -> dict[str, A
     if http is not None:
         tiers |= {name: getattr(http, name) for name in HTTP_TIERS}
         shares |= {name: http.share(name) for name in HTTP_TIERS}
-    functional = functional_pass(case.criteria, {**tiers, "parsing": tiers["syntax"]})
-    secure = secure_pass(functional, tiers["exploits"] if case.exploits and bench.tier == "secure" else None)
+    static = parsed.passed and structured.passed
+    outcomes: dict[str, Outcome] = {**tiers, "parsing": tiers["syntax"]}
+    passes = _passes(case, bench, static, shares, outcomes, tiers["exploits"])
     return {
-        **_verdict(case, code, bench, parsed, structured, http, functional, secure),
+        **_verdict(case, code, bench, parsed, structured, http, passes),
+        **passes,
         "tiers": tiers,
         "checks": _checks(http),
-        "points": points(case.criteria, shares),
-        "static_pass": parsed.passed and structured.passed,
-        "functional_pass": functional,
-        "secure_pass": secure,
         "compiles": parsed.compiles,
         "sandbox": bench.sandbox_header if http is not None else None,
         "flags": http.flags if http is not None else (),
@@ -164,7 +169,28 @@ def _of_code(case: Case, code: Code, text: str, bench: Workbench) -> dict[str, A
     }
 
 
-def _http(case: Case, code: Code, text: str, parsed: syntax.SyntaxResult, bench: Workbench) -> HttpTiers | None:
+def _passes(
+    case: Case,
+    bench: Workbench,
+    static: bool,
+    shares: Mapping[str, float | None],
+    outcomes: Mapping[str, Outcome],
+    exploits: Outcome,
+) -> dict[str, Any]:
+    """Return points and pass rates' outcomes; what the run's tiers do not ask for is null, never a failure."""
+    functional = None if bench.tier == "static" else functional_pass(case.criteria, outcomes)
+    asked = exploits if case.exploits and bench.tier == "secure" else None
+    return {
+        "points": None if bench.tier == "static" else points(case.criteria, shares),
+        "static_pass": static,
+        "functional_pass": functional,
+        "secure_pass": secure_pass(functional, asked),
+    }
+
+
+def _http(
+    case: Case, code: Code, text: str, parsed: syntax.SyntaxResult, bench: Workbench
+) -> HttpTiers | None:
     """Run the app, unless nothing asks for it; code that parses but does not compile fails execution."""
     if bench.tier == "static" or set(case.criteria) <= {"parsing"}:
         return None
@@ -180,8 +206,7 @@ def _verdict(
     parsed: syntax.SyntaxResult,
     structured: TierResult,
     http: HttpTiers | None,
-    functional: bool | None,
-    secure: bool | None,
+    passes: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return status, failure class and message: the first tier that asserts and does not pass decides."""
     if not parsed.passed:
@@ -192,13 +217,14 @@ def _verdict(
     if http is None or http.execution == "not_assessed":
         reason = http.message if http is not None else bench.why_no_sandbox
         return _not_assessed(reason, "environment" if http is not None else "not_assessed")
-    if functional is False:
+    if passes["functional_pass"] is False:
         return _failure(http.failure_class or "runtime", http.message)
-    if functional is None:
+    if passes["functional_pass"] is None:
         return _not_assessed("a criterion of the case could not be assessed", "not_assessed")
-    if bench.tier == "secure" and case.exploits and not secure:
-        exploited = "an exploit succeeded"
-        return _failure("exploited", exploited) if secure is False else _not_assessed(http.message, "not_assessed")
+    if bench.tier == "secure" and case.exploits and not passes["secure_pass"]:
+        if passes["secure_pass"] is False:
+            return _failure("exploited", http.message)
+        return _not_assessed("an exploit could not be tried", "not_assessed")
     return _PASSED
 
 

@@ -11,7 +11,6 @@ from pytest_webbench.cases import Case, is_dataset, load_case_file
 
 if TYPE_CHECKING:
     from pytest_webbench.records import Record
-    from pytest_webbench.run import Bench
 
 PROPERTY = "webbench"
 ANSWER = "webbench_answer"
@@ -36,7 +35,7 @@ SCALARS = (
     "cost",
     "latency_seconds",
 )
-BENCH = pytest.StashKey["Bench"]()
+BENCH: pytest.StashKey[Bench] = pytest.StashKey()
 
 
 class SampleFailed(Exception):
@@ -99,7 +98,12 @@ class TemplateNode(pytest.Collector):
         """Yield the samples."""
         for index in range(self.config.stash[BENCH].settings.model(self.model).samples):
             yield SampleItem.from_parent(
-                self, name=f"sample-{index}", case=self.case, model=self.model, template=self.name, index=index
+                self,
+                name=f"sample-{index}",
+                case=self.case,
+                model=self.model,
+                template=self.name,
+                index=index,
             )
 
 
@@ -122,7 +126,9 @@ class SampleItem(pytest.Item):
         self.record = record = evaluation.record
         self.answer = evaluation.answer
         self.user_properties[:] = [(PROPERTY, record.to_json())]
-        self.user_properties += [(name, value) for name in SCALARS if (value := getattr(record, name)) is not None]
+        self.user_properties += [
+            (name, value) for name in SCALARS if (value := getattr(record, name)) is not None
+        ]
         if not record.judged:
             raise NotJudged(f"{record.status}: {record.failure_class}: {record.message}")
 

@@ -81,7 +81,9 @@ class Ledger:
 
     def _write_run(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({**self.description, "expected": [list(identity) for identity in self.expected]}, indent=1)
+        text = json.dumps(
+            {**self.description, "expected": [list(identity) for identity in self.expected]}, indent=1
+        )
         (self.folder / RUN).write_text(text + "\n", "utf-8")
 
 
@@ -112,7 +114,9 @@ def read_run(path: Path) -> RunData:
 
 def with_lost(description: Mapping[str, Any], records: Mapping[SampleId, Record]) -> list[Record]:
     """Return a record for every expected sample in item order; one without a record is `lost`."""
-    expected: list[SampleId] = [(case, model, template, sample) for case, model, template, sample in description["expected"]]
+    expected: list[SampleId] = [
+        (case, model, template, sample) for case, model, template, sample in description["expected"]
+    ]
     known = dict.fromkeys(expected)
     unexpected = [record for identity, record in records.items() if identity not in known]
     return [records.get(identity) or _lost(description, identity) for identity in expected] + unexpected

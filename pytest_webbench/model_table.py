@@ -82,7 +82,12 @@ _LOCAL: dict[str, Any] = {
 
 BUILT_IN: Mapping[str, Mapping[str, Any]] = {
     "llama": {**_NIM, "model": "meta/llama-3.1-70b-instruct", "requests_per_minute": 40, "size_b": 70},
-    "mixtral": {**_NIM, "model": "mistralai/mixtral-8x7b-instruct-v0.1", "requests_per_minute": 40, "size_b": 46.7},
+    "mixtral": {
+        **_NIM,
+        "model": "mistralai/mixtral-8x7b-instruct-v0.1",
+        "requests_per_minute": 40,
+        "size_b": 46.7,
+    },
     "gemini": {"provider": "gemini", "model": "gemini-1.5-flash", "api_key_env": "GEMINI_API_KEY"},
     "agent": {
         "provider": "agent",
@@ -195,7 +200,9 @@ def _entry(path: Path, alias: str, table: Mapping[str, Any]) -> ModelEntry:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        what = {"extra_forbidden": "unknown key", "missing": "required key is missing"}.get(first["type"], first["msg"])
+        what = {"extra_forbidden": "unknown key", "missing": "required key is missing"}.get(
+            first["type"], first["msg"]
+        )
         raise TableError(f"{path}: models.{alias}.{key}: {what}") from None
     if entry.provider in ("openai", "gemini") and entry.model is None:
         raise TableError(f"{path}: models.{alias}.model: required key is missing")

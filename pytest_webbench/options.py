@@ -14,18 +14,34 @@ MODEL_HELP = (
 )
 
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("--webbench-samples", {"type": int, "metavar": "K", "help": "Samples per case, model and template (default: 10)"}),
+    (
+        "--webbench-samples",
+        {"type": int, "metavar": "K", "help": "Samples per case, model and template (default: 10)"},
+    ),
     (
         "--webbench-prompt",
-        {"action": "append", "metavar": "NAME", "help": "Prompt template, repeatable (default: web_expert); 'all' for every one"},
+        {
+            "action": "append",
+            "metavar": "NAME",
+            "help": "Prompt template, repeatable (default: web_expert); 'all' for every one",
+        },
     ),
-    ("--webbench-temperature", {"type": float, "metavar": "T", "help": "Override the models' temperature (default: 0.8)"}),
+    (
+        "--webbench-temperature",
+        {"type": float, "metavar": "T", "help": "Override the models' temperature (default: 0.8)"},
+    ),
     ("--webbench-top-p", {"type": float, "metavar": "P", "help": "Override the models' top_p"}),
     ("--webbench-max-tokens", {"type": int, "metavar": "N", "help": "Override the models' max_tokens"}),
-    ("--webbench-seed", {"type": int, "metavar": "S", "help": "Base seed; sample i is asked with seed S + i"}),
+    (
+        "--webbench-seed",
+        {"type": int, "metavar": "S", "help": "Base seed; sample i is asked with seed S + i"},
+    ),
     (
         "--webbench-models",
-        {"metavar": "FILE", "help": "Models table (default: webbench.toml, then [tool.webbench] in pyproject.toml)"},
+        {
+            "metavar": "FILE",
+            "help": "Models table (default: webbench.toml, then [tool.webbench] in pyproject.toml)",
+        },
     ),
     (
         "--webbench-tiers",
@@ -37,15 +53,27 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     (
         "--webbench-concurrency",
-        {"type": int, "default": 16, "metavar": "N", "help": "Model requests in flight over the whole run (default: 16)"},
+        {
+            "type": int,
+            "default": 16,
+            "metavar": "N",
+            "help": "Model requests in flight over the whole run (default: 16)",
+        },
     ),
     (
         "--webbench-budget",
-        {"type": float, "metavar": "USD", "help": "Stop asking for completions when the run would spend more than this"},
+        {
+            "type": float,
+            "metavar": "USD",
+            "help": "Stop asking for completions when the run would spend more than this",
+        },
     ),
     (
         "--webbench-report-only",
-        {"action": "store_true", "help": "Measure, do not judge: exit 0 when every sample was judged, else 3"},
+        {
+            "action": "store_true",
+            "help": "Measure, do not judge: exit 0 when every sample was judged, else 3",
+        },
     ),
     ("--webbench-offline", {"action": "store_true", "help": "Never call a model: only stored completions"}),
     ("--webbench-no-generate", {"action": "store_true", "help": "Same as --webbench-offline, for scoring"}),
@@ -63,7 +91,10 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
             "help": "Isolation of generated code (default: auto, the best that this machine offers)",
         },
     ),
-    ("--webbench-sandbox-strict", {"action": "store_true", "help": "Refuse to run below the full sandbox level"}),
+    (
+        "--webbench-sandbox-strict",
+        {"action": "store_true", "help": "Refuse to run below the full sandbox level"},
+    ),
     (
         "--webbench-baseline",
         {"metavar": "FILE", "help": "Compare with this benchmark.json, run folder or records.jsonl"},
@@ -83,7 +114,9 @@ INI = (
 def register(parser: pytest.Parser) -> None:
     """Add every option but `--model`, which is added once it is known to be free."""
     group = parser.getgroup("webbench", "benchmark of models that write web code")
-    group.addoption("--webbench-model", dest=MODEL_DEST, action="append", default=[], metavar="NAME", help=MODEL_HELP)
+    group.addoption(
+        "--webbench-model", dest=MODEL_DEST, action="append", default=[], metavar="NAME", help=MODEL_HELP
+    )
     for name, attributes in OPTIONS:
         group.addoption(name, **attributes)
     for name, meaning in INI:

@@ -23,12 +23,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser) -> Iterator[None]:
     """Add `--model` once every conftest has been read, unless somebody else has the name."""
     result = yield
-    try:
-        parser.getgroup("webbench").addoption(
-            "--model", dest=MODEL_DEST, action="append", default=[], metavar="NAME", help=MODEL_HELP
-        )
-    except ValueError:
-        pass
+    _, unknown = parser.parse_known_and_unknown_args(["--model=free"])
+    if unknown:
+        group = parser.getgroup("webbench")
+        group.addoption("--model", dest=MODEL_DEST, action="append", default=[], metavar="NAME", help=MODEL_HELP)
     return result
 
 
@@ -56,7 +54,9 @@ class SampleHooks:
     """Hooks of every process that runs samples."""
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Let the conversation travel with the report of the phase that judged it."""
         from pytest_webbench.items import ANSWER, SampleItem
 

@@ -39,7 +39,7 @@ class Check:
     response: str = ""
 
 
-def no_tiers() -> dict[str, str]:
+def no_tiers() -> dict[str, Outcome]:
     """Return the tiers of a sample of which nothing was assessed."""
     return dict.fromkeys(TIERS, "not_assessed")
 
@@ -71,7 +71,7 @@ class Record:
     status: Status
     failure_class: str | None = None
     message: str = ""
-    tiers: dict[str, str] = field(default_factory=no_tiers)
+    tiers: dict[str, Outcome] = field(default_factory=no_tiers)
     checks: tuple[Check, ...] = ()
     points: float | None = None
     static_pass: bool | None = None
@@ -143,8 +143,8 @@ def iterate_records(path: str | Path) -> Iterator[Record]:
 def load_records(path: str | Path) -> list[Record]:
     """Return the records of a run folder or a `records.jsonl`, sorted by case, model, template and sample.
 
-        >>> load_records("reports/latest")  # doctest: +SKIP
-        [Record(schema=1, ...), ...]
+    >>> load_records("reports/latest")  # doctest: +SKIP
+    [Record(schema=1, ...), ...]
     """
     return sorted(iterate_records(path), key=sort_key)
 

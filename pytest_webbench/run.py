@@ -37,7 +37,9 @@ class Bench:
 
     def evaluate(self, item: SampleItem) -> Evaluation:
         """Obtain the completion of an item's sample and judge it."""
-        sample = sample_of(self.settings, self.endpoints, item.nodeid, item.case, item.model, item.template, item.index)
+        sample = sample_of(
+            self.settings, self.endpoints, item.nodeid, item.case, item.model, item.template, item.index
+        )
         try:
             fetched = self.ask(item.model, sample.request)
         except ProviderError as error:
@@ -69,7 +71,9 @@ class Run:
     def begin(self, node_ids: Iterable[str]) -> None:
         """Expect these samples and announce their completions in this order."""
         samples = [self._sample(node_id) for node_id in node_ids]
-        self.ledger.expect((sample.case.name, sample.model.alias, sample.template, sample.index) for sample in samples)
+        self.ledger.expect(
+            (sample.case.name, sample.model.alias, sample.template, sample.index) for sample in samples
+        )
         for sample in samples:
             self.labels[sample.request.key] = f"{sample.case.name} {sample.model.alias} sample-{sample.index}"
             if sample.model.entry.provider == "reference":
@@ -103,7 +107,13 @@ class Run:
 
 
 def sample_of(
-    settings: Settings, endpoints: Mapping[str, str], node_id: str, case: Case, alias: str, template: str, index: int
+    settings: Settings,
+    endpoints: Mapping[str, str],
+    node_id: str,
+    case: Case,
+    alias: str,
+    template: str,
+    index: int,
 ) -> Sample:
     """Return the sample that an item takes."""
     model = settings.model(alias)
@@ -138,7 +148,9 @@ def start_run(settings: Settings, cases: Sequence[Case]) -> Run:
         budget=settings.budget,
     )
     ledger = Ledger(settings.run_folder, describe(settings, cases))
-    return Run(settings, {alias: plan.endpoint for alias, plan in plans.items()}, cases, fetcher, ledger, answers)
+    return Run(
+        settings, {alias: plan.endpoint for alias, plan in plans.items()}, cases, fetcher, ledger, answers
+    )
 
 
 def describe(settings: Settings, cases: Sequence[Case]) -> dict[str, Any]:
@@ -197,4 +209,3 @@ def prompts_json(settings: Settings, cases: Sequence[Case]) -> str:
         for name in settings.templates
     ]
     return json.dumps(prompts, indent=1, ensure_ascii=False) + "\n"
-

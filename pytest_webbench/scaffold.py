@@ -16,7 +16,7 @@ _ID = re.compile(r'^id\s*=\s*"web_(\d+)"', re.MULTILINE)
 _DEFINITION = Template("""\
 id = "$id"
 name = "$name"
-version = "1.0"                  # raise it when prompt or checks change: results of different versions are not compared
+version = "1.0"                  # raise it when prompt or checks change: versions are not compared
 framework = "$framework"
 category = "TODO(case)"          # such as auth, crud, pagination, uploads; becomes the marker category_<name>
 difficulty = "medium"            # TODO(case): easy, medium or hard
@@ -34,11 +34,13 @@ tags = []                        # free markers; "smoke" is for a few easy cases
 prompt = \'\'\'
 TODO(case): replace this small example.
 
-Write a $framework app in one Python module. $entry_point Only $package and the standard library may be imported.
+Write a $framework app in one Python module. $entry_point
+Only $package and the standard library may be imported.
 
 `POST /notes` with JSON `{"owner": <text>, "text": <text>}` stores a note and answers 201 with JSON
 `{"id": <a number>}`. `GET /notes/<id>` with the header `X-User: <owner>` answers 200 with JSON
-`{"text": <text>}`; without a note of that id, or for anybody but its owner, it answers 404.
+`{"text": <text>}`; without a note of that id, or for anybody but its owner, it answers 404. Other methods
+on `/notes` get 405.
 \'\'\'
 
 # Examples are public. They run in this order on one instance of the app; each must not end in a server
@@ -82,6 +84,11 @@ def check_each_note_has_its_own_id(client):
         assert response.json() == {"text": text}
 
 
+def check_notes_are_added_by_post_only(client):
+    status = client.put("/notes", json={"owner": "ada", "text": "tea"}).status_code
+    assert status == 405, f"PUT /notes: status {status}, expected 405"
+
+
 def check_unknown_note_is_not_found(client):
     note = add_note(client, "ada", "tea")
     response = client.get(f"/notes/{note + 1}", headers={"X-User": "ada"})
@@ -102,9 +109,9 @@ def exploit_reading_a_foreign_note(client):
     assert "secret" not in response.text, "a stranger can read the note"
 '''
 
-_WRONG_NOTE = '"""Does not look at who asks. TODO(case): 3 to 6 realistic mistakes, one file each; this line says which."""\n\n'
-_WRONG_ID = '"""Gives every note the same id. TODO(case): the checks must catch each of these files."""\n\n'
 _REFERENCE_NOTE = '"""TODO(case): a solution of 30 to 150 lines in the framework\'s current idiom."""\n\n'
+_WRONG_OWNER = '"""Does not look at who asks. TODO(case): 3 to 6 realistic mistakes, one file each."""\n\n'
+_WRONG_ID = '"""Gives every note the same id. TODO(case): the checks must catch each of these."""\n\n'
 
 _FLASK = """\
 from flask import Flask, abort, request
@@ -163,13 +170,11 @@ import json
 
 from django.http import Http404, JsonResponse
 from django.urls import path
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST
 
 notes = {}
 
 
-@csrf_exempt
 @require_POST
 def add(request):
     note_id = len(notes) + 1
@@ -177,7 +182,6 @@ def add(request):
     return JsonResponse({"id": note_id}, status=201)
 
 
-@require_GET
 def read(request, note_id):
     note = notes.get(note_id)
     if note is None or note["owner"] != request.headers.get("X-User"):
@@ -191,7 +195,7 @@ _REFERENCES = {"flask": _FLASK, "fastapi": _FASTAPI, "django": _DJANGO}
 _ENTRY_POINTS = {
     "flask": "It must define a module-level `app`.",
     "fastapi": "It must define a module-level `app`.",
-    "django": "The module is used as the URL configuration, so it must define `urlpatterns`; settings are supplied.",
+    "django": "It is used as the URL configuration: it must define `urlpatterns`; settings are supplied.",
 }
 
 
@@ -206,9 +210,7 @@ def new_case(root: Path, name: str) -> list[Path]:
     """
     match = _NAME.fullmatch(name)
     if match is None:
-        raise ValueError(
-            f"{name!r} is no case name: expected flask, fastapi or django, a slash, lower_case_name"
-        )
+        raise ValueError(f"{name!r} is no case name: expected flask, fastapi or django, a slash, lower_case_name")
     folder = root / name
     folder.mkdir(parents=True)
     written = []
@@ -236,7 +238,7 @@ def _texts(name: str, package: str, case_id: str) -> dict[str, str]:
         "reference.py": _REFERENCE_NOTE + reference,
         "checks.py": _CHECKS,
         "exploits.py": _EXPLOITS,
-        "wrong/anybody_reads.py": _WRONG_NOTE + stranger,
+        "wrong/anybody_reads.py": _WRONG_OWNER + stranger,
         "wrong/same_id.py": _WRONG_ID + same_id,
     }
 

@@ -12,12 +12,13 @@ import pytest
 
 from pytest_webbench.baseline import Baseline, BaselineError, against_baseline, read_baseline
 from pytest_webbench.cases import CaseError
+from pytest_webbench.completions.fetch import Fetched
 from pytest_webbench.completions.remote import RemoteFetcher, serve
 from pytest_webbench.completions.store import StoreError
 from pytest_webbench.exits import exit_status
 from pytest_webbench.items import ANSWER, BENCH, PROPERTY
 from pytest_webbench.model_table import built_in_keys
-from pytest_webbench.models import ConfigError
+from pytest_webbench.models import ConfigError, InfrastructureError, Request
 from pytest_webbench.plugin import ControllerHooks, MainHooks, SampleHooks
 from pytest_webbench.records import Record
 from pytest_webbench.reports.accumulated import BENCHMARK, BenchmarkError, read_benchmark
@@ -59,6 +60,9 @@ def _configure_main(config: pytest.Config, settings: Settings) -> None:
     markers = sorted({name for case in cases for name in case.markers})
     for name in markers:
         config.addinivalue_line("markers", f"{name}: webbench cases")
+    if config.option.collectonly:
+        config.stash[BENCH] = Bench(settings, {}, _workbench(settings), _ask_nothing)
+        return
     baseline = read_baseline(settings.baseline) if settings.baseline is not None else None
     read_benchmark(settings.report_dir / BENCHMARK)
     run = start_run(settings, cases)
@@ -67,6 +71,10 @@ def _configure_main(config: pytest.Config, settings: Settings) -> None:
     config.pluginmanager.register(MainHooks(session), "webbench-main")
     if config.pluginmanager.hasplugin("dsession") or config.pluginmanager.hasplugin("xdist"):
         config.pluginmanager.register(ControllerHooks(session), "webbench-controller")
+
+
+def _ask_nothing(alias: str, request: Request) -> Fetched:
+    raise InfrastructureError("not_asked", "nothing is asked while collecting")
 
 
 def _workbench(settings: Settings) -> Workbench:
@@ -79,7 +87,9 @@ class MainSession:
     `failing_tests` tells whether a test that is no sample failed.
     """
 
-    def __init__(self, config: pytest.Config, run: Run, markers: Sequence[str], baseline: Baseline | None) -> None:
+    def __init__(
+        self, config: pytest.Config, run: Run, markers: Sequence[str], baseline: Baseline | None
+    ) -> None:
         self.config = config
         self.run = run
         self.markers = markers
@@ -114,7 +124,7 @@ class MainSession:
     def expect(self, node_ids: Sequence[str]) -> None:
         """Expect the samples among these items and start asking for their completions."""
         samples = [node_id for node_id in node_ids if is_sample(node_id)]
-        if samples and not self.config.option.collectonly:
+        if samples:
             self.run.begin(samples)
             self._show_progress()
 
@@ -123,7 +133,9 @@ class MainSession:
         properties = dict(report.user_properties)
         if PROPERTY in properties:
             if report.when == "setup":
-                self.run.ledger.add(Record.from_json(str(properties[PROPERTY])), getattr(report, ANSWER, None))
+                self.run.ledger.add(
+                    Record.from_json(str(properties[PROPERTY])), getattr(report, ANSWER, None)
+                )
         elif report.failed and not is_sample(report.nodeid):
             self.failing_tests = True
 
@@ -137,7 +149,9 @@ class MainSession:
         self._write(records, self.summary)
         if self.baseline is not None:
             self.changes = against_baseline(self.baseline, records)
-        return exit_status(status, records, failing_tests=self.failing_tests, report_only=self.run.settings.report_only)
+        return exit_status(
+            status, records, failing_tests=self.failing_tests, report_only=self.run.settings.report_only
+        )
 
     def _write(self, records: list[Record], summary: Summary) -> None:
         settings, cases = self.run.settings, self.run.asked_cases

@@ -90,11 +90,12 @@ def read_settings(config: pytest.Config) -> Settings:
     option = config.getoption
     environment = read_environment(root)
     offline = option("webbench_offline") or option("webbench_no_generate")
+    asks = not (offline or config.option.collectonly or hasattr(config, "workerinput"))
     if offline and option("webbench_refresh"):
         raise SettingsError("--webbench-refresh asks the models, --webbench-offline forbids it: choose one")
     settings = Settings(
         root=root,
-        models=_models(config, environment, offline),
+        models=_models(config, environment, asks),
         templates=_templates(option("webbench_prompt"), config.getini("webbench_prompt")),
         tier=_tier(option("webbench_tiers")),
         concurrency=_at_least_one("--webbench-concurrency", option("webbench_concurrency")),
@@ -102,8 +103,12 @@ def read_settings(config: pytest.Config) -> Settings:
         report_only=option("webbench_report_only"),
         offline=offline,
         refresh=option("webbench_refresh"),
-        store=_path(root, option("webbench_store") or config.getini("webbench_store"), ".webbench/completions.sqlite"),
-        report_dir=_path(root, option("webbench_report_dir") or config.getini("webbench_report_dir"), "reports"),
+        store=_path(
+            root, option("webbench_store") or config.getini("webbench_store"), ".webbench/completions.sqlite"
+        ),
+        report_dir=_path(
+            root, option("webbench_report_dir") or config.getini("webbench_report_dir"), "reports"
+        ),
         sandbox=option("webbench_sandbox"),
         sandbox_strict=option("webbench_sandbox_strict"),
         baseline=_optional_path(config.invocation_params.dir, option("webbench_baseline")),
@@ -121,7 +126,7 @@ def read_environment(root: Path) -> Mapping[str, str]:
     return {**file, **os.environ}
 
 
-def _models(config: pytest.Config, environment: Mapping[str, str], offline: bool) -> tuple[Model, ...]:
+def _models(config: pytest.Config, environment: Mapping[str, str], asks: bool) -> tuple[Model, ...]:
     file = config.getoption("webbench_models") or config.getini("webbench_models") or None
     try:
         table = load_table(config.rootpath, file)
@@ -132,8 +137,10 @@ def _models(config: pytest.Config, environment: Mapping[str, str], offline: bool
     for name in selected_names(config):
         alias, entry = _lookup(name, table)
         if specs.setdefault(alias, name) != name:
-            raise SettingsError(f"--model: {specs[alias]!r} and {name!r} both get the name {alias!r}; name one in the models table")
-        models[alias] = _model(config, alias, entry, environment, offline)
+            raise SettingsError(
+                f"--model: {specs[alias]!r} and {name!r} both get the name {alias!r}; name one in the models table"
+            )
+        models[alias] = _model(config, alias, entry, environment, asks)
     return tuple(models.values())
 
 
@@ -143,15 +150,19 @@ def _lookup(name: str, table: Mapping[str, ModelEntry]) -> tuple[str, ModelEntry
     if found := ad_hoc_entry(name):
         return found
     known = ", ".join(table)
-    raise SettingsError(f"--model: unknown model {name!r}; known: {known}; or PROVIDER:MODEL_ID such as openai:gpt-5-mini")
+    raise SettingsError(
+        f"--model: unknown model {name!r}; known: {known}; or PROVIDER:MODEL_ID such as openai:gpt-5-mini"
+    )
 
 
-def _model(config: pytest.Config, alias: str, entry: ModelEntry, environment: Mapping[str, str], offline: bool) -> Model:
-    if entry.provider in ("gemini", "agent"):
+def _model(
+    config: pytest.Config, alias: str, entry: ModelEntry, environment: Mapping[str, str], asks: bool
+) -> Model:
+    if asks and entry.provider in ("gemini", "agent"):
         raise SettingsError(f"--model {alias}: this version has no {entry.provider} provider yet")
     base_url = _base_url(entry, environment)
     key = environment.get(entry.api_key_env) if entry.api_key_env else None
-    if key is None and entry.api_key_env and not offline and not _is_loopback(base_url):
+    if key is None and entry.api_key_env and asks and not _is_loopback(base_url):
         raise SettingsError(_missing_key(alias, entry.api_key_env))
     samples = config.getoption("webbench_samples")
     if samples is None:
@@ -162,7 +173,7 @@ def _model(config: pytest.Config, alias: str, entry: ModelEntry, environment: Ma
         parameters=_parameters(config, entry),
         samples=_at_least_one("--webbench-samples", samples),
         base_url=base_url,
-        api_key=key,
+        api_key=key if asks else None,
     )
 
 

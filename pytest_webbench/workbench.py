@@ -9,7 +9,7 @@ from pytest_webbench.cases import Case
 from pytest_webbench.extraction import Code
 from pytest_webbench.metrics import Reference, WebCodeBLEU, web_codebleu
 from pytest_webbench.settings import Tier
-from pytest_webbench.tiers.http import calibrate, run_http_tiers
+from pytest_webbench.tiers.http import Depth, calibrate, run_http_tiers
 from pytest_webbench.tiers.results import Deadlines, HttpTiers
 
 if TYPE_CHECKING:
@@ -43,8 +43,10 @@ class Workbench:
         if sandbox is None:
             return None
         files = {**code.files, code.entry: text}
-        depth = "secure" if self.tier == "secure" else "functional"
-        return run_http_tiers(case, files, code.entry, sandbox, tiers=depth, deadlines=self._deadlines_of(case, sandbox))
+        depth: Depth = "secure" if self.tier == "secure" else "functional"
+        return run_http_tiers(
+            case, files, code.entry, sandbox, tiers=depth, deadlines=self._deadlines_of(case, sandbox)
+        )
 
     @property
     def sandbox_header(self) -> str | None:

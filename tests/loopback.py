@@ -13,6 +13,7 @@ output and serves until killed; `GET /log` returns what it saw as a JSON array.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
 import re
@@ -70,7 +71,7 @@ class Scripted:
 
 @dataclass
 class Seen:
-    """One request as the server saw it; times in seconds of the server's monotonic clock."""
+    """One request as the server saw it: header names in lower case, times of the monotonic clock."""
 
     method: str
     path: str
@@ -140,9 +141,7 @@ def _event(body: Mapping[str, Any]) -> bytes:
 
 
 def _chunk(text: str) -> bytes:
-    return _event(
-        {"model": "m", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
-    )
+    return _event({"model": "m", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]})
 
 
 class Loopback:
@@ -187,6 +186,7 @@ class Loopback:
         self.stopping.set()
         self._httpd.shutdown()
         self._httpd.server_close()
+        self._httpd.hang_up()
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -222,6 +222,27 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 256
 
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._open: set[socket.socket] = set()
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Accept a connection and remember it."""
+        connection, address = super().get_request()
+        self._open.add(connection)
+        return connection, address
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection and forget it."""
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def hang_up(self) -> None:
+        """End the connections that clients keep alive."""
+        for connection in tuple(self._open):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Keep quiet: clients of a faulty server go away."""
 
@@ -241,7 +262,8 @@ def _handler_for(server: Loopback) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            seen = Seen("POST", self.path, dict(self.headers), json.loads(raw), time.monotonic())
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            seen = Seen("POST", self.path, headers, json.loads(raw), time.monotonic())
             reply = server.begin(seen)
             try:
                 server.stopping.wait(reply.delay)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from pytest_webbench.completions.limits import Budget, Clock, Pace, Ticket, Turnstile, Window
 from pytest_webbench.completions.progress import FetchProgress, Tally
@@ -68,6 +69,7 @@ class Fetched:
 @dataclass(slots=True, eq=False)
 class _Job:
     alias: str
+    plan: ModelPlan
     request: Request
     key: str
     ticket: Ticket
@@ -114,6 +116,7 @@ class Fetcher:
         self._models = models
         self._store = store
         self._concurrency = concurrency
+        self._slots = asyncio.Semaphore(concurrency)
         self._offline = offline
         self._refresh = refresh
         self._policy = retry or RetryPolicy()
@@ -130,7 +133,10 @@ class Fetcher:
         self._closed = False
 
     def submit(self, alias: str, request: Request) -> Future[Fetched]:
-        """Return the future of a completion that somebody waits for; it may raise a `ProviderError`."""
+        """Return the future of a completion that somebody waits for.
+
+        Its result may raise a `ProviderError`; an unknown alias is a `KeyError` at once.
+        """
         key = request.key
         with self._lock:
             job = self._jobs.get(key)
@@ -184,7 +190,8 @@ class Fetcher:
 
     def _ask(self, alias: str, request: Request, *, wanted: bool) -> _Job:
         self._order += 1
-        job = _Job(alias, request, request.key, Ticket(self._order, wanted, _tokens(request)))
+        ticket = Ticket(self._order, wanted, _tokens(request))
+        job = _Job(alias, self._models[alias], request, request.key, ticket)
         job.future.set_running_or_notify_cancel()
         if self._offline or self._closed:
             job.future.set_exception(_offline() if self._offline else _interrupted())
@@ -196,7 +203,7 @@ class Fetcher:
 
     def _want(self, job: _Job) -> None:
         def move_ahead() -> None:
-            self._lane(job.alias).turnstile.want(job.ticket)
+            self._lane(job).turnstile.want(job.ticket)
 
         job.ticket.wanted = True
         self._running().call_soon_threadsafe(move_ahead)
@@ -206,24 +213,23 @@ class Fetcher:
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(target=self._loop.run_forever, name="webbench-fetch", daemon=True)
             self._thread.start()
-            self._slots = asyncio.Semaphore(self._concurrency)
         return self._loop
 
     # From here on everything runs on the event loop.
 
-    def _lane(self, alias: str) -> _Lane:
-        if alias not in self._lanes:
-            plan, clock = self._models[alias], self._clock
+    def _lane(self, job: _Job) -> _Lane:
+        if job.alias not in self._lanes:
+            plan, clock = job.plan, self._clock
             width = min(plan.concurrency or self._concurrency, self._concurrency)
             requests = Window(plan.requests_per_minute, clock) if plan.requests_per_minute else None
             tokens = Window(plan.tokens_per_minute, clock) if plan.tokens_per_minute else None
             turnstile = Turnstile(Pace(width, clock), self._slots, requests, tokens, clock)
             doorman = asyncio.get_running_loop().create_task(turnstile.run())
-            self._lanes[alias] = _Lane(plan, turnstile, doorman)
-        return self._lanes[alias]
+            self._lanes[job.alias] = _Lane(plan, turnstile, doorman)
+        return self._lanes[job.alias]
 
     def _launch(self, job: _Job) -> None:
-        lane = self._lane(job.alias)
+        lane = self._lane(job)
         lane.jobs.add(job)
         job.task = asyncio.get_running_loop().create_task(self._run(lane, job))
         job.task.add_done_callback(lambda task: self._settle(lane, job, task))
@@ -233,7 +239,8 @@ class Fetcher:
         try:
             completion: Completion = await patience.retrying()(self._attempt, lane, job, patience)
         except ProviderError as error:
-            raise self._final(lane, error, patience) from error
+            final = self._final(lane, error, patience)
+            raise final from None if final is error else error
         return Fetched(job.key, completion, False, patience.attempts, patience.waited)
 
     async def _attempt(self, lane: _Lane, job: _Job, patience: Patience) -> Completion:
@@ -333,15 +340,18 @@ class Fetcher:
         return plan.price.cost(job.ticket.tokens - output, output) if plan.price else None
 
     async def _shut_down(self) -> None:
-        tasks = [job.task for lane in self._lanes.values() for job in lane.jobs if job.task is not None]
-        tasks += [lane.doorman for lane in self._lanes.values()]  # type: ignore[misc]
-        for task in tasks:
+        lanes = self._lanes.values()
+        making = [lane.provider for lane in lanes if lane.provider is not None]
+        ending: list[asyncio.Task[Any]] = [lane.doorman for lane in lanes]
+        ending += [job.task for lane in lanes for job in lane.jobs if job.task is not None]
+        for task in ending:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
-        for lane in self._lanes.values():
-            if lane.provider is not None and lane.provider.done() and not lane.provider.exception():
-                await lane.provider.result().close()
+        if lanes:
+            await asyncio.wait([*ending, *making], timeout=CLOSE_SECONDS)
+        for provider in making:
+            if provider.done() and provider.exception() is None:
+                await provider.result().close()
+            provider.cancel()
 
 
 _NOTHING = Completion(text=None, finish_reason=None)
@@ -359,9 +369,7 @@ def _done(fetched: Fetched) -> Future[Fetched]:
 
 
 def _offline() -> InfrastructureError:
-    return InfrastructureError(
-        "not_stored", "no stored completion for this sample: run without --webbench-offline"
-    )
+    return InfrastructureError("not_stored", "no stored completion for this sample: run without --webbench-offline")
 
 
 def _interrupted() -> InfrastructureError:

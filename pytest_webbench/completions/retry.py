@@ -42,9 +42,7 @@ class Patience:
 
     def retrying(self) -> AsyncRetrying:
         """Return tenacity's loop over the attempts; the last error is raised as it is."""
-        return AsyncRetrying(
-            sleep=self._sleep, wait=self._wait, stop=self._stop, retry=self._retry, reraise=True
-        )
+        return AsyncRetrying(sleep=self._sleep, wait=self._wait, stop=self._stop, retry=self._retry, reraise=True)
 
     def begin(self) -> float:
         """Note an attempt; return the seconds left before the deadline."""

@@ -68,9 +68,7 @@ class CompletionStore:
         self._lock = threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(
-                path, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None
-            )
+            self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"cannot open the completion store {path}: {error}") from error
         try:
@@ -149,9 +147,7 @@ class CompletionStore:
         version, application = self._pragma("user_version"), self._pragma("application_id")
         tables = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         if application not in (0, APPLICATION_ID) or (tables and application == 0):
-            raise StoreError(
-                f"{self.path} is the database of another program: choose another --webbench-store"
-            )
+            raise StoreError(f"{self.path} is the database of another program: choose another --webbench-store")
         if version > SCHEMA_VERSION:
             raise StoreError(
                 f"{self.path} was written by a newer pytest-webbench (store version {version},"

@@ -12,9 +12,7 @@ from pytest_webbench.extraction.names import safe_path
 from pytest_webbench.extraction.python import Facts, facts
 from pytest_webbench.extraction.unwrap import unwrap
 
-_PATCH = re.compile(
-    r"^(?:--- .*\n\+\+\+ |diff --git |@@ -\d|<{5,} ?SEARCH|\*\*\* Begin Patch)", re.MULTILINE
-)
+_PATCH = re.compile(r"^(?:--- .*\n\+\+\+ |diff --git |@@ -\d|<{5,} ?SEARCH|\*\*\* Begin Patch)", re.MULTILINE)
 _DEFAULT_ENTRIES = ("app.py", "main.py", "server.py", "answer.py")
 
 
@@ -122,7 +120,8 @@ def _groundwork_for(parts: Sequence[Candidate], earlier: Sequence[Candidate]) ->
     groundwork: list[Candidate] = []
     for each in reversed(earlier):
         makes_app = each.facts.apps or each.facts.partial
-        if each.facts.compiles and not makes_app and not _alien(each, parts[0]) and each.facts.provides & missing:
+        sound = each.facts.compiles and not makes_app and not _alien(each, parts[0])
+        if sound and each.facts.provides & missing:
             groundwork.insert(0, each)
             missing = (missing - each.facts.provides) | each.facts.missing
     return groundwork
@@ -161,6 +160,5 @@ def files(choice: Choice, candidates: Sequence[Candidate], others: Sequence[tupl
 
 def _free_entry(taken: Mapping[str, object]) -> str:
     roots = {PurePosixPath(path).parts[0] for path in taken}
-    return next(
-        name for name in (*_DEFAULT_ENTRIES, "webbench_answer.py") if not {name, name.removesuffix(".py")} & roots
-    )
+    free = (name for name in _DEFAULT_ENTRIES if not {name, name.removesuffix(".py")} & roots)
+    return next(free, "webbench_answer.py")

@@ -20,7 +20,7 @@ from pytest_webbench.extraction.choice import (
 from pytest_webbench.extraction.fences import Block, scan
 from pytest_webbench.extraction.python import FRAMEWORKS
 from pytest_webbench.extraction.unfenced import code_runs
-from pytest_webbench.extraction.unwrap import from_json, unwrap
+from pytest_webbench.extraction.unwrap import from_json
 
 FailureClass = Literal["no_code", "truncated"]
 
@@ -31,6 +31,7 @@ _REFUSAL = re.compile(
     re.I,
 )
 _REFUSAL_WITHIN = 600
+_LEFT_LABEL = re.compile(r"\A\s*(?:assistant|python3?|py)[ \t]*:?[ \t]*\n\n?", re.IGNORECASE)
 _RANK_WORDS = {
     Rank.APP: "app",
     Rank.ROUTER: "router",
@@ -135,9 +136,11 @@ def _in_fences(blocks: Iterable[Block], framework: str) -> _Found:
     others: list[tuple[str, str]] = []
     flags: list[str] = []
     for block in blocks:
-        if block.tag in ("diff", "patch") or (block.language != "other" and is_patch(block.text)):
+        found = _candidate_in(block, framework)
+        parses = found is not None and found.facts.parses
+        if block.tag in ("diff", "patch") or (not parses and is_patch(block.text)):
             flags.append("diff_reply")
-        elif (found := _candidate_in(block, framework)) is not None:
+        elif found is not None:
             candidates.append(found)
         elif block.name is not None and not block.name.endswith(".py"):
             others.append((block.name, block.text))
@@ -147,20 +150,19 @@ def _in_fences(blocks: Iterable[Block], framework: str) -> _Found:
 def _candidate_in(block: Block, framework: str) -> Candidate | None:
     if block.language not in ("python", "unknown"):
         return None
-    name = block.name if block.name is None or block.name.endswith(".py") else None
-    if block.language == "unknown" and block.name != name:
+    if block.language == "unknown" and block.name is not None and not block.name.endswith(".py"):
         return None
-    found = candidate(block.text, name, framework, () if block.closed else ["unclosed_fence"])
+    found = candidate(block.text, block.name, framework, () if block.closed else ["unclosed_fence"])
     tagged_and_broken = block.language == "python" and not found.facts.parses
     return found if found.is_code or tagged_and_broken else None
 
 
 def _in_prose(text: str, framework: str) -> _Found:
-    if is_patch(text):
-        return _Found("text", flags=["diff_reply"])
-    whole = candidate(text.strip("\n"), None, framework)
+    whole = candidate(_LEFT_LABEL.sub("", text.strip("\n"), count=1), None, framework)
     if whole.facts.substantive:
         return _Found("text", [whole])
+    if is_patch(text):
+        return _Found("text", flags=["diff_reply"])
     runs = (candidate(run, None, framework, whole.flags) for run in code_runs(whole.text))
     return _Found("run", list(runs))
 
@@ -192,4 +194,5 @@ def _no_code(answer: str, noticed: Iterable[str], cut: bool) -> Code:
     hopeless = bool(answer.strip()) and re.search(r"\w", answer) is None
     flags = [*noticed, *(["truncated"] if cut else []), *(["refusal_text"] if refused else [])]
     truncated = cut and not refused and not hopeless
-    return Code(None, "none", tuple(dict.fromkeys(flags)), failure_class="truncated" if truncated else "no_code")
+    failure: FailureClass = "truncated" if truncated else "no_code"
+    return Code(None, "none", tuple(dict.fromkeys(flags)), failure_class=failure)

@@ -1,8 +1,7 @@
 """Fenced blocks of a reply, found line by line, with the forgiveness that models need.
 
-A fence is at least three backticks or tildes behind any indentation, list or quote marks. Python has no
-backticks outside strings and comments, so inside a Python block a small scanner keeps track of strings:
-a fence within a triple-quoted string is text, a fence anywhere else ends the block.
+A fence is at least three backticks or tildes behind any indentation, list or quote marks. A fence within
+a triple-quoted string of Python is text, a fence anywhere else ends the block.
 """
 
 from __future__ import annotations
@@ -11,53 +10,25 @@ import ast
 import re
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Literal
 
 from pytest_webbench.extraction import names
+from pytest_webbench.extraction.openers import Language, Opener, opener_in
 from pytest_webbench.extraction.python import parse
+from pytest_webbench.extraction.strings import StringTracker
 
-Language = Literal["python", "unknown", "markdown", "other"]
-
-_MARKS = r"[ \t]*(?:(?:>|[-*+][ \t]|\d{1,3}[.)][ \t])[ \t]*)*"
-_FENCE = re.compile(rf"(?P<marks>{_MARKS})(?P<run>`{{3,}}|~{{3,}})(?P<info>.*)\Z")
-_GLUED_TO_PROSE = re.compile(r"(?P<prose>[^`]*[^`\s][^`]*)(?P<run>`{3,})(?P<info>[^`]+)\Z")
 _QUOTE = re.compile(r"[ \t]*>")
-
-_PYTHON_TAG = re.compile(r"(?:python|py|ipython|pycon|sage)(?:[23](?:\.\d+)?|-repl)?\Z")
-_UNKNOWN_TAGS = frozenset({"", "text", "txt", "plain", "plaintext", "code", "none", "flask", "fastapi", "django"})
-_MARKDOWN_TAGS = frozenset({"markdown", "md", "mdx"})
-_OTHER_TAGS = frozenset(
-    "bash sh shell console zsh fish powershell ps1 cmd bat terminal json jsonc yaml yml toml ini xml html css"
-    " js javascript jsx ts typescript sql diff patch dockerfile docker makefile http env csv jinja jinja2"
-    " html+django htmldjango nginx graphql log output".split()
-)
-_TAG = re.compile(r"[\s{.]*(?:language-|lang-|lang=)?([\w+#.-]*)")
-_PLAIN_INFO = re.compile(r"\s*[\w+#./-]*\s*\Z")
-_ATTRIBUTES = re.compile(r"[={}]|\.\w+(?:\s|\Z)")
-_CODE_ON_FENCE = re.compile(
-    r"\s*(?:python3?|py)?\s*((?:from\s+[\w.]+\s+import\b|import\s+[\w.]|@\w|(?:async\s+)?def\s+\w"
-    r"|class\s+\w+\s*[(:]|\w+\s*=\s*[\w.]+\().*)\Z",
-    re.I,
-)
-_PYTHON_TOKEN = re.compile(
-    r"\"\"\"|'''|\"(?:\\.|[^\"\\])*\"?|'(?:\\.|[^'\\])*'?|(?P<comment>\#.*)|(?P<ticks>`{3,})"
-)
-_STRING_ENDS = {quote: re.compile(rf"\\.|{quote}") for quote in ('"""', "'''")}
 _FAILED_EXTENSIONS = 8
+_LINES_OF_LEAD = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One fenced block: its lines joined by LF, without the fence's indentation and quote marks.
-
-    `lead` holds the non-blank lines of prose (at most eight) between the block before and this one.
-    """
+    """One fenced block: its lines joined by LF, without the fence's indentation and quote marks."""
 
     text: str
     language: Language
     tag: str
     name: str | None
-    lead: tuple[str, ...]
     closed: bool
 
 
@@ -70,22 +41,8 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Opener:
-    run: str
-    marks: str
-    language: Language
-    tag: str
-    name: str | None
-    first_line: str | None
-    lead: str
-
-    def closes(self, mark: re.Match[str]) -> bool:
-        return mark["run"].startswith(self.run)
-
-
-@dataclass(frozen=True, slots=True)
 class _End:
-    """Where a block ends: lines before `stop` are its, `rest` replaces line `stop`, reading resumes at `resume`."""
+    """A block holds the lines before `stop`, then `rest` if set; reading goes on at line `resume`."""
 
     stop: int
     resume: int
@@ -100,10 +57,12 @@ def scan(text: str) -> Scan:
 
 @dataclass(slots=True)
 class _Scanner:
+    """`lead` holds the last lines of prose since the block before, `wrapper` a Markdown block's fence."""
+
     lines: list[str]
     blocks: list[Block] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
-    lead: deque[str] = field(default_factory=lambda: deque(maxlen=8))
+    lead: deque[str] = field(default_factory=lambda: deque(maxlen=_LINES_OF_LEAD))
     wrapper: str | None = None
     failed_extensions: int = 0
 
@@ -114,15 +73,15 @@ class _Scanner:
         return Scan(tuple(self.blocks), "\n".join(self.outside))
 
     def _step(self, at: int) -> int:
-        line = self.lines[at]
-        opener = _opener(line)
-        if opener is None or self._wraps(opener, line):
-            self._pass_over(line if opener is None else "")
+        opener = opener_in(self.lines[at])
+        if opener is None:
+            self._pass_over(self.lines[at])
             return at + 1
-        if opener.lead:
-            self._pass_over(opener.lead)
+        if self._wraps(opener, self.lines[at]):
+            return at + 1
+        self._pass_over(opener.prose)
         end = self._end(at, opener)
-        self._add(opener, self._content(at, end, opener), end.closed)
+        self._add(opener, self._content(at, end, opener).removeprefix("\ufeff"), end.closed)
         return end.resume
 
     def _pass_over(self, line: str) -> None:
@@ -130,7 +89,7 @@ class _Scanner:
         if line.strip():
             self.lead.append(line)
 
-    def _wraps(self, opener: _Opener, line: str) -> bool:
+    def _wraps(self, opener: Opener, line: str) -> bool:
         """Tell whether a fence opens or closes a wrapper of Markdown, whose inside is read like the reply."""
         if self.wrapper is None:
             self.wrapper = opener.run if opener.language == "markdown" else None
@@ -139,47 +98,54 @@ class _Scanner:
         self.wrapper = None if closes else self.wrapper
         return closes
 
-    def _end(self, at: int, opener: _Opener) -> _End:
-        quoted = _is_quoted(self.lines, at, opener)
-        tracks_strings = opener.language in ("python", "unknown")
-        inside: str | None = None
-        if tracks_strings and opener.first_line:
-            inside, _ = _advance(inside, opener.first_line, opener.run)
+    def _end(self, at: int, opener: Opener) -> _End:
+        quoted = self._is_quoted(at, opener)
+        strings = StringTracker() if opener.language in ("python", "unknown") else None
+        if strings is not None and opener.first_line is not None:
+            strings.read(opener.first_line, opener.run)
         skipped: int | None = None
+        short: int | None = None
         for number in range(at + 1, len(self.lines)):
             line = self.lines[number]
             if quoted and line.strip() and not _QUOTE.match(line):
                 return _End(number, number, closed=False)
-            mark = _FENCE.match(line) if opener.run[0] * 3 in line else None
-            if mark and opener.closes(mark):
-                bare = not mark["info"].strip()
-                if inside is None:
-                    reopens = not bare and _opener(line) is not None
-                    end = _End(number, number if reopens else number + 1, closed=not reopens)
-                    return end if skipped is None else self._extended(at, opener, end, skipped)
-                skipped = number if bare and skipped is None else skipped
-            elif tracks_strings:
-                inside, column = _advance(inside, line, opener.run)
-                if column is not None:
-                    end = _End(number, number + 1, closed=True, rest=line[:column])
-                    return end if skipped is None else self._extended(at, opener, end, skipped)
-        if skipped is not None:
-            return _End(skipped, skipped + 1, closed=True)
-        return _End(len(self.lines), len(self.lines), closed=False)
+            mark = opener.closing(line)
+            if mark is not None and strings is not None and strings.inside is not None:
+                skipped = number if skipped is None and not mark["info"].strip() else skipped
+            end = self._end_at(number, mark, opener, strings)
+            if end is not None:
+                return end if skipped is None else self._extended(at, opener, end, skipped)
+            short = number if short is None and opener.closes_short(line) else short
+        end, before = (
+            _End(len(self.lines), len(self.lines), closed=False),
+            short if skipped is None else skipped,
+        )
+        return end if before is None else self._extended(at, opener, end, before)
 
-    def _extended(self, at: int, opener: _Opener, end: _End, skipped: int) -> _End:
-        """Keep an end beyond fences within a string only if the block parses with it."""
+    def _end_at(
+        self, number: int, mark: re.Match[str] | None, opener: Opener, strings: StringTracker | None
+    ) -> _End | None:
+        """Return the end of the block if it is at this line: a fence, the next opener or a glued closer."""
+        line = self.lines[number]
+        if mark is not None and (strings is None or strings.inside is None):
+            reopens = bool(mark["info"].strip()) and opener_in(line) is not None
+            return _End(number, number if reopens else number + 1, closed=not reopens)
+        column = None if strings is None else strings.read(line, opener.run)
+        return None if column is None else _End(number, number + 1, closed=True, rest=line[:column])
+
+    def _extended(self, at: int, opener: Opener, end: _End, skipped: int) -> _End:
+        """Keep an end beyond a fence that was skipped (line number) only if the block parses with it."""
         if self.failed_extensions < _FAILED_EXTENSIONS:
             if isinstance(parse(self._content(at, end, opener)), ast.Module):
                 return end
             self.failed_extensions += 1
         return _End(skipped, skipped + 1, closed=True)
 
-    def _content(self, at: int, end: _End, opener: _Opener) -> str:
+    def _content(self, at: int, end: _End, opener: Opener) -> str:
         lines = self.lines[at + 1 : end.stop]
         if end.rest is not None:
             lines.append(end.rest)
-        if _is_quoted(self.lines, at, opener):
+        if self._is_quoted(at, opener):
             lines = _without_quotes(lines, opener.marks.count(">"))
         lines = _without_indent(lines, len(opener.marks.replace(">", "").expandtabs(4)))
         if opener.first_line is not None:
@@ -187,107 +153,27 @@ class _Scanner:
         text = "\n".join(lines)
         return text if end.closed else _without_half_closer(text, opener.run)
 
-    def _add(self, opener: _Opener, content: str, closed: bool) -> None:
-        text = content.removeprefix("\ufeff")
+    def _is_quoted(self, at: int, opener: Opener) -> bool:
+        return ">" in opener.marks and at + 1 < len(self.lines) and bool(_QUOTE.match(self.lines[at + 1]))
+
+    def _add(self, opener: Opener, text: str, closed: bool) -> None:
         lead = tuple(self.lead)
         self.lead.clear()
         self.outside.append("")
-        if not text.strip():
-            return
-        if len(opener.run) > 3 and opener.language == "unknown" and (inner := scan(text).blocks):
-            if not isinstance(parse(text), ast.Module):
-                self.blocks.extend(inner)
-                return
-        self.blocks.append(_block(opener, text, lead, closed))
+        inner = scan(text).blocks if len(opener.run) > 3 and opener.language == "unknown" else ()
+        if inner and not isinstance(parse(text), ast.Module):
+            self.blocks.extend(inner)
+        elif text.strip():
+            self.blocks.append(_block(opener, text, lead, closed))
 
 
-def _block(opener: _Opener, text: str, lead: tuple[str, ...], closed: bool) -> Block:
-    name = opener.name or names.from_comment(text) or names.from_lead(lead)
-    language = opener.language
-    if name is not None and language == "unknown" and name.endswith(".py"):
-        language = "python" if opener.name or names.from_comment(text) else "unknown"
-    if name is not None and not _may_be_named(language, opener.tag, name):
+def _block(opener: Opener, text: str, lead: tuple[str, ...], closed: bool) -> Block:
+    own = opener.name or names.from_comment(text)
+    name = own or names.from_lead(lead)
+    if name is not None and not opener.may_be_named(name):
         name = None
-    return Block(text, language, opener.tag, name, lead, closed)
-
-
-def _may_be_named(language: Language, tag: str, name: str) -> bool:
-    """A name in the prose may speak of another file: it must fit the block's language."""
-    if language == "unknown":
-        return True
-    if language == "python" or name.endswith(".py"):
-        return language == "python" and name.endswith(".py")
-    return tag not in ("bash", "sh", "shell", "console", "zsh", "powershell", "cmd", "terminal", "output") or (
-        name.endswith(".sh")
-    )
-
-
-def _opener(line: str) -> _Opener | None:
-    if "```" not in line and "~~~" not in line:
-        return None
-    mark = _FENCE.match(line)
-    if mark is not None:
-        if mark["run"][0] == "`" and "`" in mark["info"]:
-            return None
-        return _read_info(mark["run"], mark["marks"], mark["info"], lead="")
-    mark = _GLUED_TO_PROSE.match(line)
-    return None if mark is None else _read_info(mark["run"], "", mark["info"], lead=mark["prose"])
-
-
-def _read_info(run: str, marks: str, info: str, lead: str) -> _Opener | None:
-    """Read an info string; `None` where it is prose behind a stray fence."""
-    code = _CODE_ON_FENCE.match(info)
-    if code is not None:
-        return _Opener(run, marks, "python", "", None, code[1], lead)
-    name = names.from_info(info)
-    first = _TAG.match(info)
-    tag = "" if first is None else first[1].lower()
-    language = _language(tag, name)
-    known = tag in _OTHER_TAGS or language == "markdown" or bool(_PYTHON_TAG.match(tag))
-    if lead:
-        return _Opener(run, marks, language, tag, name, None, lead) if known else None
-    if not (known or name or _PLAIN_INFO.match(info) or _ATTRIBUTES.search(info)):
-        return None
-    return _Opener(run, marks, language, tag, name, None, lead)
-
-
-def _language(tag: str, name: str | None) -> Language:
-    if _PYTHON_TAG.match(tag) or (name is not None and name.endswith(".py")):
-        return "python"
-    if tag in _MARKDOWN_TAGS:
-        return "markdown"
-    return "unknown" if tag in _UNKNOWN_TAGS and name is None else "other"
-
-
-def _advance(inside: str | None, line: str, run: str) -> tuple[str | None, int | None]:
-    """Read one line of Python: return the triple quote that stays open and the column of a glued closer."""
-    at = 0
-    while True:
-        if inside is not None:
-            ends = (m for m in _STRING_ENDS[inside].finditer(line, at) if m[0] == inside)
-            end = next(ends, None)
-            if end is None:
-                return inside, None
-            inside, at = None, end.end()
-        token = _PYTHON_TOKEN.search(line, at)
-        if token is None:
-            return None, None
-        if token["ticks"] and run[0] == "`" and len(token["ticks"]) >= len(run):
-            return None, token.start()
-        if token["comment"]:
-            return None, _closer_behind_comment(line, token.start(), run)
-        inside, at = (token[0] if token[0] in _STRING_ENDS else None), token.end()
-
-
-def _closer_behind_comment(line: str, start: int, run: str) -> int | None:
-    bare = line.rstrip()
-    column = len(bare) - len(run)
-    glued = run[0] == "`" and bare.endswith(run) and "`" not in line[start:column]
-    return column if glued else None
-
-
-def _is_quoted(lines: list[str], at: int, opener: _Opener) -> bool:
-    return ">" in opener.marks and at + 1 < len(lines) and _QUOTE.match(lines[at + 1]) is not None
+    says_python = opener.language == "unknown" and own is not None and own.endswith(".py")
+    return Block(text, "python" if says_python else opener.language, opener.tag, name, closed)
 
 
 def _without_quotes(lines: list[str], depth: int) -> list[str]:
@@ -306,12 +192,12 @@ def _without_indent(lines: list[str], width: int) -> list[str]:
     if width == 0:
         return lines
     indent = re.compile(rf"[ \t]{{1,{width}}}")
-    return [indent.sub("", line, count=1) if line[:1] in " \t" else line for line in lines]
+    return [indent.sub("", line, count=1) if line[:1] in (" ", "\t") else line for line in lines]
 
 
 def _without_half_closer(text: str, run: str) -> str:
     text = text.rstrip("\n")
-    head, newline, last = text.rpartition("\n")
+    head, _, last = text.rpartition("\n")
     if last.strip() and not last.strip().strip(run[0]):
         return head.rstrip("\n")
     return text.rstrip("`") if run[0] == "`" else text

@@ -21,6 +21,7 @@ _PLAIN = re.compile(
     rf"\s*(?:[-*+]\s+|\d+[.)]\s+)?(?:file(?:name|path)?\s*:?\s*)?({_PATH})\s*(?:\([^()]*\))?\s*:?\s*\Z", re.I
 )
 _AS_FILE = re.compile(rf"\b(?:as|in|into|file|named|called|create|edit|update)\s+({_PATH})", re.I)
+_PREAMBLE = re.compile(r"\s*(?:#!.*\n\s*)?")
 _NEVER_WRITTEN = frozenset({"conftest.py", "sitecustomize.py", "usercustomize.py"})
 
 
@@ -31,8 +32,9 @@ def from_info(info: str) -> str | None:
 
 
 def from_comment(text: str) -> str | None:
-    """Return the file name that is all a block's first comment says."""
-    match = _COMMENT.match(text.lstrip("\n").partition("\n")[0][:300])
+    """Return the file name that a block's first comment consists of."""
+    line = _PREAMBLE.sub("", text[:600], count=1).partition("\n")[0]
+    match = _COMMENT.match(line[:300])
     return match[1] if match else None
 
 

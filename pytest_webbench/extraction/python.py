@@ -16,9 +16,9 @@ _APP_CLASSES = {"Flask": "flask", "FastAPI": "fastapi", **dict.fromkeys(_OTHER_A
 _ROUTER_CLASSES = {"Blueprint": "flask", "APIRouter": "fastapi"}
 _TEST_MODULES = frozenset({"pytest", "unittest", "fastapi.testclient", "starlette.testclient", "django.test"})
 _APP_IN_TEXT = {
-    "flask": re.compile(r"\bFlask\("),
-    "fastapi": re.compile(r"\bFastAPI\("),
-    "django": re.compile(r"^urlpatterns\b", re.MULTILINE),
+    "flask": re.compile(r"\bFlask\(|^from flask import\b", re.MULTILINE),
+    "fastapi": re.compile(r"\bFastAPI\(|^from fastapi import\b", re.MULTILINE),
+    "django": re.compile(r"^urlpatterns\b|^from django\.", re.MULTILINE),
 }
 FRAMEWORKS = tuple(_APP_IN_TEXT)
 
@@ -110,7 +110,7 @@ def facts(code: str) -> Facts:
         objects=objects,
         binds=frozenset(survey.binds),
         reads=frozenset(survey.reads),
-        missing=survey.reads - survey.binds - _BUILTINS,
+        missing=frozenset(survey.reads - survey.binds - _BUILTINS),
         provides=frozenset(_module_level(tree)),
         defines=definitions,
         is_test=not apps and (survey.uses_tests or any(n.startswith(("test_", "Test")) for n in definitions)),

@@ -49,12 +49,8 @@ def _after_harmony(text: str) -> str | None:
 
 
 def _last_message(text: str, mark: re.Pattern[str]) -> str | None:
-    last = None
-    for last in mark.finditer(text):
-        pass
-    if last is None:
-        return None
-    return _MESSAGE_END.split(text[last.end() :], maxsplit=1)[0]
+    ends = [match.end() for match in mark.finditer(text)]
+    return _MESSAGE_END.split(text[ends[-1] :], maxsplit=1)[0] if ends else None
 
 
 def _after_tags(text: str) -> str | None:

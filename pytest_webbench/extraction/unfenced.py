@@ -9,15 +9,20 @@ from pytest_webbench.extraction.python import Problem, is_substantive, parse
 
 _CODE_START = re.compile(
     r"(?:from\s+[\w.]+\s+import\s|import\s+[\w.]+(?:\s+as\s+\w+)?(?:\s*,.*)?\s*\Z|@\w[\w.]*(?:\(.*)?\Z"
-    r"|(?:async\s+)?def\s+\w+\s*\(|class\s+\w+\s*(?:\([^()]*\))?:|[A-Za-z_]\w*(?:\s*:\s*\w+)?\s*=\s*\S|if __name__\b)"
+    r"|(?:async\s+)?def\s+\w+\s*\(|class\s+\w+\s*(?:\([^()]*\))?:"
+    r"|[A-Za-z_]\w*(?:\s*:\s*\w+)?\s*=\s*\S|if __name__\b)"
 )
 _CONTINUED = re.compile(r"[ \t]+\S|[)\]}]|\#")
-_PARSED_CHARACTERS = 4_000_000
+_TAGGED = re.compile(
+    r"<(?P<tag>answer|code|file|output|pre|python|result|solution)\b[^<>\n]*>\s*(?=(?:from|import)\s+\w)",
+    re.IGNORECASE,
+)
+_PARSED_CHARACTERS = 1_500_000
 
 
 def code_runs(text: str) -> tuple[str, ...]:
     """Return the substantive runs of code in prose, in order; work is bounded whatever the text is."""
-    lines = _without_margin(text.split("\n"))
+    lines = _without_margin(_within_tags(text).split("\n"))
     starts = [number for number, line in enumerate(lines) if _CODE_START.match(line)]
     runs: list[str] = []
     end = 0
@@ -28,11 +33,28 @@ def code_runs(text: str) -> tuple[str, ...]:
         end, spent = _parsing_end(lines, start, budget)
         budget -= spent
         end = _broken_end(lines, end) if end > start else end
-        run = "\n".join(lines[start:end]).rstrip()
+        run = _joined(lines[start:end], at_end=end == len(lines))
         tree = parse(run)
         if isinstance(tree, Problem) or is_substantive(tree):
             runs += [run] if run else []
     return tuple(runs)
+
+
+def _joined(lines: list[str], *, at_end: bool) -> str:
+    """Join a run of code; comments at its tail, with prose behind them, are headings of that prose."""
+    while lines and not at_end and (not lines[-1].strip() or lines[-1].startswith("#")):
+        lines.pop()
+    return "\n".join(lines).rstrip()
+
+
+def _within_tags(text: str) -> str:
+    """Return what stands between a tag that opens right before imports and its closer."""
+    opening = _TAGGED.search(text)
+    if opening is None:
+        return text
+    inside = text[opening.end() :]
+    end = inside.lower().find(f"</{opening['tag'].lower()}>")
+    return inside if end < 0 else inside[:end]
 
 
 def _without_margin(lines: list[str]) -> list[str]:

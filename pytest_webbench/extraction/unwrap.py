@@ -1,4 +1,4 @@
-"""Code freed from what a tool or a console put around it: line numbers, prompts, uniform indentation, JSON."""
+"""Code freed from what a tool or a console put around it: line numbers, prompts, a margin, JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_webbench.extraction.python import is_substantive, parse
 
-_NUMBERED = re.compile(r" *(\d+)(?: ?[|│:.)](?: |\Z)?|\t| |\Z)(.*)\Z", re.DOTALL)
+_NUMBERED = re.compile(r" *[L\[]?(\d+)\]?(?: ?[|│:.)→]|\t| |\Z)(.*)\Z", re.DOTALL)
 _PROMPT = re.compile(r"[ \t]*(?:>>>|In \[\d*\]:)")
 _PROMPTED = re.compile(r"[ \t]*(?:>>>|\.\.\.|In \[\d*\]:|\.\.\.:)(?: |\Z)(.*)\Z", re.DOTALL)
 _NAME_KEYS = ("filename", "file_name", "path", "file", "filepath", "name")
@@ -50,7 +50,10 @@ def _without_line_numbers(lines: list[str]) -> list[str] | None:
             continue
         expected = int(match[1][:9]) + 1
         bare.append(match[2])
-    return bare if len(bare) > 1 and expected is not None else None
+    if len(bare) < 2 or expected is None:
+        return None
+    spaced = all(line[:1] in ("", " ") for line in bare)
+    return [line.removeprefix(" ") for line in bare] if spaced else bare
 
 
 def _without_prompts(lines: list[str]) -> list[str] | None:
@@ -109,9 +112,7 @@ def _strings(data: Any) -> Iterator[Wrapped]:
                 for key, value in entry.items():
                     if isinstance(value, str) and _FILE_KEY.match(key):
                         yield Wrapped(value, key)
-                    elif isinstance(value, str) and key in _TEXT_KEYS and (name or "\n" in value):
-                        yield Wrapped(value, name)
-                    elif isinstance(value, str) and _is_code(value):
+                    elif isinstance(value, str) and (_is_labelled(key, value, name) or _is_code(value)):
                         yield Wrapped(value, name)
                 pending.extend(v for v in reversed(entry.values()) if isinstance(v, dict | list))
             case list() as entries:
@@ -124,6 +125,11 @@ def _notebook(cells: list[Any]) -> Iterator[Wrapped]:
     code = "\n\n".join(text for text in texts if text.strip())
     if code:
         yield Wrapped(code, None)
+
+
+def _is_labelled(key: str, value: str, name: str | None) -> bool:
+    """A text escaped twice is one long line: not the code that its key promises."""
+    return key in _TEXT_KEYS and (name is not None or "\n" in value)
 
 
 def _is_code(text: str) -> bool:

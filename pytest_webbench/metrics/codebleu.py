@@ -78,7 +78,7 @@ class Reference:
         self._ngrams = NGrams.of(text)
         self._shape_ids = shape_ids
         self._shapes = Counter(parsed.shapes)
-        self._edges = dataflow_edges(parsed.root, parsed.tokens)
+        self._edges = dataflow_edges(parsed.root, parsed.variables)
         self.undefined = dict(self._undefined())
         self._parts = lru_cache(REMEMBERED_HYPOTHESES)(self._compare)
 
@@ -108,7 +108,7 @@ class Reference:
         return BaseParts(
             *ngram_scores(self._ngrams, NGrams.of(text)),
             syntax_score(self._shapes, parsed.shapes),
-            dataflow_score(self._edges, dataflow_edges(parsed.root, parsed.tokens)),
+            dataflow_score(self._edges, dataflow_edges(parsed.root, parsed.variables)),
         )
 
     def _compare(self, hypothesis: str) -> tuple[BaseParts, KeywordScore]:

@@ -77,7 +77,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         score = compare_files(options.reference, options.hypothesis)
     except UnreadableSource as error:
-        print(f"error: {error}", file=sys.stderr)
+        sys.stderr.write(f"error: {error}\n")
         return USAGE_ERROR
-    print(render_json(score) if options.json else render_table(score))
+    sys.stdout.write(f"{render_json(score) if options.json else render_table(score)}\n")
     return 0

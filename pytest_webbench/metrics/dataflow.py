@@ -11,12 +11,11 @@ however deep its loops are nested.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from enum import IntEnum, auto
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from pytest_webbench.metrics.reaching import SYMBOLIC, UNDEFINED, Definitions, State, Value
-from pytest_webbench.metrics.tree import Node, Tokens
+from pytest_webbench.metrics.tree import Node, Variables
 
 Relation = Literal["comesFrom", "computedFrom"]
 Edge = tuple[int, Relation, tuple[int, ...]]
@@ -24,23 +23,17 @@ Edge = tuple[int, Relation, tuple[int, ...]]
 
 Span = tuple[int, int]
 
+MAX_ORIGINS = 2_000_000
+"""Sources recorded per text; code a thousand times larger than a model's answer stays below."""
 
-class Op(IntEnum):
-    """What an instruction does."""
 
-    READ = auto()
-    DEFINE = auto()
-    IF = auto()
-    BRANCH = auto()
-    END_IF = auto()
-    LOOP = auto()
-    END_LOOP = auto()
+READ, DEFINE, IF, BRANCH, END_IF, LOOP, END_LOOP = range(7)
 
 
 class Instruction(NamedTuple):
     """A step of the program. Spans are token ranges; `total` is true of an `if` with an `else`."""
 
-    op: Op
+    op: int
     span: Span = (0, 0)
     sources: Span = (0, 0)
     relation: Relation = "computedFrom"
@@ -53,14 +46,12 @@ def dataflow_score(reference: Mapping[Edge, int], hypothesis: Mapping[Edge, int]
     return matched / max(1, sum(reference.values()))
 
 
-def dataflow_edges(root: Node, tokens: Tokens) -> Counter[Edge]:
+def dataflow_edges(root: Node, variables: Variables) -> Counter[Edge]:
     """Return the edges of a parsed text, with variables numbered by first appearance."""
-    trace = _Trace(tokens)
-    _Flow(compile_flow(root), tokens).run(trace)
-    return trace.edges()
+    return _Flow(_compile(root), variables).run()
 
 
-def compile_flow(root: Node) -> list[Instruction]:
+def _compile(root: Node) -> list[Instruction]:
     """Flatten a tree into the instructions that define, read, branch and repeat."""
     program: list[Instruction] = []
     pending: list[Node | Instruction] = [root]
@@ -70,30 +61,31 @@ def compile_flow(root: Node) -> list[Instruction]:
             program.append(item)
         elif item[5]:
             if item[2] < item[3]:
-                program.append(Instruction(Op.READ, item[2:4]))
+                program.append(Instruction(READ, item[2:4]))
         else:
             pending.extend(reversed(_expand(item)))
     return program
 
 
-def _expand(node: Node) -> list[Node | Instruction]:
+def _expand(node: Node) -> Sequence[Node | Instruction]:
     kind, children = node[0], node[4]
     match kind:
         case "assignment" | "augmented_assignment":
             return _assign(_parts(node)) if any(child[1] == "right" for child in children) else []
         case "default_parameter":
             name, value = _child(node, "name"), _child(node, "value")
-            return [value, Instruction(Op.DEFINE, name[2:4], value[2:4], "comesFrom")]
+            return [value, Instruction(DEFINE, name[2:4], value[2:4], "comesFrom")]
         case "for_in_clause":
             return _assign([(_child(node, "left"), children[-1])])
         case "for_statement":
             body = [child for child in children[-1:] if child[0] == "block"]
-            return [Instruction(Op.LOOP), *_assign(_parts(node)), *body, Instruction(Op.END_LOOP)]
+            return [Instruction(LOOP), *_assign(_parts(node)), *body, Instruction(END_LOOP)]
         case "while_statement":
-            return [Instruction(Op.LOOP), *children, Instruction(Op.END_LOOP)]
+            return [Instruction(LOOP), *children, Instruction(END_LOOP)]
         case "if_statement":
             return _branches(children)
-    return sorted(children, key=lambda child: child[0] != "for_in_clause")
+    loops = [child for child in children if child[0] == "for_in_clause"]
+    return loops + [child for child in children if child[0] != "for_in_clause"] if loops else children
 
 
 def _child(node: Node, field: str) -> Node:
@@ -111,43 +103,44 @@ def _parts(node: Node) -> list[tuple[Node, Node]]:
 
 def _assign(pairs: list[tuple[Node, Node]]) -> list[Node | Instruction]:
     values = [value for _, value in pairs]
-    return [*values, *(Instruction(Op.DEFINE, target[2:4], value[2:4]) for target, value in pairs)]
+    return [*values, *(Instruction(DEFINE, target[2:4], value[2:4]) for target, value in pairs)]
 
 
-def _branches(children: list[Node]) -> list[Node | Instruction]:
+def _branches(children: Sequence[Node]) -> list[Node | Instruction]:
     """The condition and first block are one branch, each `elif` and `else` starts from before them."""
     others = [child for child in children if child[0] in ("elif_clause", "else_clause")]
     first = [child for child in children if child[0] not in ("elif_clause", "else_clause")]
     has_else = any("else" in child[0] for child in children)
-    steps: list[Node | Instruction] = [Instruction(Op.IF), *first]
+    steps: list[Node | Instruction] = [Instruction(IF), *first]
     for child in others:
-        steps += (Instruction(Op.BRANCH), child)
-    return [*steps, Instruction(Op.END_IF, total=has_else)]
+        steps += (Instruction(BRANCH), child)
+    return [*steps, Instruction(END_IF, total=has_else)]
 
 
 class _Flow:
     """Runs a program over abstract states."""
 
-    def __init__(self, program: list[Instruction], tokens: Tokens) -> None:
+    def __init__(self, program: list[Instruction], variables: Variables) -> None:
         self.program = program
-        self.tokens = tokens
-        self.definitions = Definitions(len(tokens.names))
+        self.variables = variables
+        self.definitions = Definitions(len(variables.names))
         self.loop_ends: dict[int, int] = {}
         self.summaries: dict[int, Mapping[bytes, Value]] = {}
 
-    def run(self, trace: _Trace) -> None:
-        """Run the program, recording in `trace` what each token may come from."""
+    def run(self) -> Counter[Edge]:
+        """Run the program from a state without definitions."""
         self._summarise_loops()
+        trace = _Trace(self.variables)
         self._follow(0, len(self.program), State(self.definitions, UNDEFINED), trace)
-        trace.close(self.definitions)
+        return trace.edges(self.definitions)
 
     def _summarise_loops(self) -> None:
         """Find out, innermost loops first, what one pass of each loop does to each variable."""
         open_loops: list[int] = []
         for position, instruction in enumerate(self.program):
-            if instruction.op is Op.LOOP:
+            if instruction.op == LOOP:
                 open_loops.append(position)
-            elif instruction.op is Op.END_LOOP:
+            elif instruction.op == END_LOOP:
                 start = open_loops.pop()
                 state = State(self.definitions, SYMBOLIC)
                 self._follow(start + 1, position, state, None)
@@ -159,19 +152,19 @@ class _Flow:
         program, position = self.program, start
         while position < stop:
             op, span, sources, relation, total = program[position]
-            if op is Op.READ:
+            if op == READ:
                 self._read(span, state, trace)
-            elif op is Op.DEFINE:
+            elif op == DEFINE:
                 self._define(span, state)
                 if trace:
                     trace.define(span, sources, relation, repeated=state.in_loop)
-            elif op is Op.IF:
+            elif op == IF:
                 state.fork()
-            elif op is Op.BRANCH:
+            elif op == BRANCH:
                 state.next_branch()
-            elif op is Op.END_IF:
+            elif op == END_IF:
                 state.merge(total)
-            elif op is Op.END_LOOP:
+            elif op == END_LOOP:
                 state.leave_loop()
             elif trace:
                 state.enter_loop(self.summaries[position])
@@ -181,68 +174,63 @@ class _Flow:
             position += 1
 
     def _read(self, span: Span, state: State, trace: _Trace | None) -> None:
-        names, variable, identifier = self.tokens.names, self.tokens.variable, self.tokens.identifier
-        for token in range(*span):
-            if variable[token]:
-                value = state.get(names[token])
-                if trace:
-                    trace.read(token, value)
-                if value.unset and identifier[token]:
-                    state.set(names[token], value.first_use(token, self.definitions))
+        names, definable, definitions = self.variables.names, self.variables.definable, self.definitions
+        for use in range(*span):
+            name = names[use]
+            value = state.get(name)
+            if trace:
+                trace.read(use, name, value)
+            if value.unset and definable[use]:
+                state.set(name, value.first_use(use, definitions))
 
     def _define(self, span: Span, state: State) -> None:
-        for token in range(*span):
-            if self.tokens.variable[token]:
-                state.set(self.tokens.names[token], Value.defined_at(token))
+        for target in range(*span):
+            state.set(self.variables.names[target], Value.defined_at(target))
 
 
 class _Trace:
-    """Collects, per token, the names it comes from, and which tokens are a source of another."""
+    """Collects what each variable token comes from, and which tokens are a source of another.
 
-    def __init__(self, tokens: Tokens) -> None:
-        self._tokens = tokens
-        self._origins: dict[int, tuple[Relation, tuple[bytes, ...]]] = {}
+    No instruction is traced twice, so a token has one relation at most.
+    """
+
+    def __init__(self, variables: Variables) -> None:
+        self._names = variables.names
+        self._origins: list[tuple[Relation, tuple[bytes, ...]] | None] = [None] * len(variables.names)
         self._sources: set[int] = set()
-        self._sets: set[int] = set()
-        self._sourced: set[int] = set()
+        self._reaching: set[int | None] = {None}
+        self._room = MAX_ORIGINS
 
-    def read(self, token: int, value: Value) -> None:
+    def read(self, use: int, name: bytes, value: Value) -> None:
         """Record that a token reads the variable of its name."""
-        reaching = [found for found in (value.bound, value.fresh) if found is not None]
-        self._record(token, "comesFrom", (self._tokens.names[token],) if reaching else ())
-        self._sets.update(reaching)
+        bound, _, fresh, _ = value
+        if bound is None and fresh is None:
+            self._origins[use] = ("comesFrom", ())
+        else:
+            self._origins[use] = ("comesFrom", (name,))
+            self._reaching.add(bound)
+            self._reaching.add(fresh)
 
     def define(self, span: Span, sources: Span, relation: Relation, *, repeated: bool) -> None:
         """Record that the variables in one span get their values from those in another."""
-        variable, names = self._tokens.variable, self._tokens.names
-        origins = [token for token in range(*sources) if variable[token]]
-        origin_names = tuple(names[token] for token in origins)
+        first, end = sources[0], min(sources[1], sources[0] + self._room)
+        names = tuple(self._names[first:end])
+        self._room -= len(names)
         if repeated or relation == "comesFrom":
-            origin_names = tuple(dict.fromkeys(origin_names))
-        if origins or relation == "computedFrom":
-            for token in range(*span):
-                if variable[token]:
-                    self._record(token, relation, origin_names)
-                    self._sources.update(origins)
+            names = tuple(dict.fromkeys(names))
+        if names or relation == "computedFrom":
+            self._origins[span[0] : span[1]] = [(relation, names)] * (span[1] - span[0])
+            self._sources.update(range(first, end))
 
-    def _record(self, token: int, relation: Relation, names: tuple[bytes, ...]) -> None:
-        if token in self._origins:
-            names = tuple(dict.fromkeys(self._origins[token][1] + names))
-        self._origins[token] = (relation, names)
-        if names:
-            self._sourced.add(token)
-
-    def close(self, definitions: Definitions) -> None:
-        """Find the tokens that were read: those that reach a read, and those that define another."""
-        self._sources |= definitions.resolve(self._sets)
-
-    def edges(self) -> Counter[Edge]:
-        """Number the variables, sources first, and count the edges of tokens that take part in any."""
+    def edges(self, definitions: Definitions) -> Counter[Edge]:
+        """Number the variables, sources first, and count the edges of tokens that have or are a source."""
+        sources = self._sources | definitions.resolve(self._reaching)
         numbers: dict[bytes, int] = {}
-        edges: Counter[Edge] = Counter()
-        for token, (relation, origins) in sorted(self._origins.items()):
-            if token in self._sources or token in self._sourced:
-                sources = tuple(numbers.setdefault(name, len(numbers)) for name in origins)
-                name = self._tokens.names[token]
-                edges[numbers.setdefault(name, len(numbers)), relation, sources] += 1
-        return edges
+        number_of = numbers.setdefault
+        edges: list[Edge] = []
+        for token, (name, origin) in enumerate(zip(self._names, self._origins, strict=True)):
+            if origin and (origin[1] or token in sources):
+                relation, origins = origin
+                of = tuple([number_of(source, len(numbers)) for source in origins])
+                edges.append((number_of(name, len(numbers)), relation, of))
+        return Counter(edges)

@@ -9,8 +9,8 @@ from math import comb
 def pass_at_k(n: int, c: int, k: int) -> float | None:
     """Return the probability that at least one of `k` samples passes, given that `c` of `n` did.
 
-    1 - C(n - c, k) / C(n, k), in exact integers up to the last division. `None` where n < k: fewer samples than k estimate nothing.
-    Raises ValueError for a negative number, for c > n and for k < 1.
+    1 - C(n - c, k) / C(n, k), in exact integers up to the last division. `None` where n < k: fewer samples
+    than k estimate nothing. Raises ValueError for a negative number, for c > n and for k < 1.
 
     >>> pass_at_k(n=10, c=7, k=1)
     0.7

@@ -29,9 +29,9 @@ class Definitions:
         self._joins.append((a, b))
         return self._tokens + len(self._joins) - 1
 
-    def resolve(self, sets: Iterable[int]) -> set[int]:
+    def resolve(self, sets: Iterable[Reaching]) -> set[int]:
         """Return the tokens in any of the sets."""
-        seen = set(sets)
+        seen = {x for x in sets if x is not None}
         pending = [x for x in seen if x >= self._tokens]
         while pending:
             for part in self._joins[pending.pop() - self._tokens]:
@@ -91,8 +91,8 @@ class State:
 
     def set(self, name: bytes, value: Value) -> None:
         """Change a variable's value; inside a branch, remember the one from before it."""
-        if self._before:
-            self._before[-1].setdefault(name, self.get(name))
+        if self._before and name not in self._before[-1]:
+            self._before[-1][name] = self.get(name)
         self.values[name] = value
 
     def fork(self) -> None:

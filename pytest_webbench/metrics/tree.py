@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,37 +10,41 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import tree_sitter
 
-ShapeKey = tuple[int | str | None, ...]
+Part = int | str | None
+ShapeKey = tuple[Part, ...]
 ShapeId = Callable[[ShapeKey], int | None]
 
-Node = tuple[str, str | None, int, int, "list[Node]", bool]
-"""(kind, field, first, end, children, plain): a node whose tokens are `first` to `end - 1`.
+Node = tuple[str, str | None, int, int, "Sequence[Node]", bool]
+"""(kind, field, first, end, children, plain): a node that holds the variables `first` to `end - 1`.
 
-`plain`: nothing in this subtree defines, repeats or reorders, so its tokens in order say it all.
+`plain`: nothing in this subtree defines, repeats or reorders, so its variables in order say it all. Then
+the children are kept only where they may be paired: on the left or right side of something.
 """
 
-DEFINING_KINDS = frozenset({"assignment", "augmented_assignment", "default_parameter", "for_in_clause"})
-CONTROL_KINDS = frozenset({"if_statement", "for_statement", "while_statement"})
-SPECIAL_KINDS = DEFINING_KINDS | CONTROL_KINDS
+FLOW_KINDS = frozenset(
+    {
+        "assignment",
+        "augmented_assignment",
+        "default_parameter",
+        "for_in_clause",
+        "for_statement",
+        "if_statement",
+        "while_statement",
+    }
+)
+ERROR_SYMBOL = 65535
 
 
 @dataclass(slots=True)
-class Tokens:
-    """The tokens of a text in order, without comments; a whole string is one token.
+class Variables:
+    """The tokens that are more than grammar, in order: identifiers, literals, whole strings.
 
-    `names[i]` is the text of token i; `variable[i]` is true where it differs from its grammar symbol
-    (identifiers and literals, not keywords and operators); `identifier[i]` where it can name a variable.
+    `names[i]` is the text of the i-th, without line ends; `definable[i]` is true of identifiers, whose
+    first use defines them.
     """
 
     names: list[bytes] = field(default_factory=list)
-    variable: list[bool] = field(default_factory=list)
-    identifier: list[bool] = field(default_factory=list)
-
-    def append(self, kind: str, symbol: bytes, text: bytes) -> None:
-        """Add a token; a token over several lines counts without its line ends."""
-        self.names.append(text.replace(b"\n", b""))
-        self.variable.append(text != symbol)
-        self.identifier.append(kind == "identifier")
+    definable: list[bool] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +52,23 @@ class ParsedCode:
     """A parse. `shapes` has one entry per subtree: its shape's id, `None` where `shape_id` knew none."""
 
     root: Node
-    tokens: Tokens
+    variables: Variables
     shapes: list[int | None]
 
 
 class _Symbol(NamedTuple):
+    """What the walk must know of a grammar symbol; `token` is the node that stands for any such token."""
+
     kind: str
     text: bytes
     named: bool
+    steers: bool
+    string: bool
+    token: Node
+
+    @classmethod
+    def of(cls, kind: str, *, named: bool) -> _Symbol:
+        return cls(kind, kind.encode(), named, kind in FLOW_KINDS, kind == "string", (kind, None, 0, 0, (), True))
 
 
 class _Grammar(NamedTuple):
@@ -65,79 +78,91 @@ class _Grammar(NamedTuple):
 
 
 @cache
-def _grammar() -> _Grammar:
+def load_grammar() -> _Grammar:
+    """Load the Python grammar, once a process."""
     import tree_sitter
     import tree_sitter_python
 
     language = tree_sitter.Language(tree_sitter_python.language())
-    kinds = {i: language.node_kind_for_id(i) or "" for i in range(language.node_kind_count)}
-    symbols = {i: _Symbol(k, k.encode(), language.node_kind_is_named(i)) for i, k in kinds.items()}
-    symbols[65535] = _Symbol("ERROR", b"ERROR", True)
-    fields = {i: language.field_name_for_id(i) for i in range(1, language.field_count + 1)}
-    return _Grammar(language, symbols, {None: None, **fields})
+    symbols = {
+        number: _Symbol.of(language.node_kind_for_id(number) or "", named=language.node_kind_is_named(number))
+        for number in range(language.node_kind_count)
+    }
+    symbols[ERROR_SYMBOL] = _Symbol.of("ERROR", named=True)
+    fields: dict[int | None, str | None] = {None: None}
+    fields.update((number, language.field_name_for_id(number)) for number in range(1, language.field_count + 1))
+    return _Grammar(language, symbols, fields)
 
 
 def parse(code: str, shape_id: ShapeId) -> ParsedCode:
     """Parse Python text of any kind; text that is no Python gives a tree with error nodes.
 
     A shape is what a subtree's S-expression shows: named nodes and field names. Each subtree's shape is
-    given as a key to `shape_id`, bottom up: (kind, field of 1st child, id of 1st child, ...).
+    given as a key to `shape_id`, bottom up: (symbol, field of 1st child, id of 1st child, ...).
     """
     import tree_sitter
 
-    grammar = _grammar()
+    grammar = load_grammar()
     source = code.encode("utf-8", "replace")
     tree = tree_sitter.Parser(grammar.language).parse(source)
     return _walk(tree, source, grammar, shape_id)
 
 
 def _walk(tree: tree_sitter.Tree, source: bytes, grammar: _Grammar, shape_id: ShapeId) -> ParsedCode:
+    """Visit every node once, in one loop for speed: `open_nodes` holds the ancestors of the present one."""
     _, symbols, fields = grammar
     broken = tree.root_node.has_error
-    tokens, shapes = Tokens(), []
-    names = tokens.names
+    variables, shapes = Variables(), list[int | None]()
+    names, definable = variables.names, variables.definable
     cursor = tree.walk()
-    stack: list[tuple[int, _Symbol, int | None, int, int, list[int | str | None], list[Node]]] = []
-    key: list[int | str | None] = []
+    enter, advance, leave = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
+    open_nodes: list[tuple[int, _Symbol, int, int, list[Part], list[Node]]] = []
+    key: list[Part] = []
     children: list[Node] = []
-    specials = string_depth = 0
+    steering = 0
+    string_depth = 0
     while True:
-        node = cursor.node
-        kind_id = node.kind_id
-        symbol = symbols[kind_id]
-        field_id = cursor.field_id
-        if cursor.goto_first_child():
-            stack.append((kind_id, symbol, field_id, len(names), specials, key, children))
-            key, children = [kind_id], []
-            if string_depth:
-                continue
-            if symbol.kind in SPECIAL_KINDS:
-                specials += 1
-            elif symbol.kind == "string":
-                string_depth = len(stack)
-                tokens.append("string", symbol.text, source[node.start_byte : node.end_byte])
+        node: tree_sitter.Node = cursor.node  # type: ignore[assignment]
+        number = node.kind_id
+        symbol = symbols[number]
+        kind, text, named, steers, is_string, token = symbol
+        if enter():
+            open_nodes.append((number, symbol, len(names), steering, key, children))
+            key, children = [number], []
+            if not string_depth:
+                if steers:
+                    steering += 1
+                elif is_string:
+                    string_depth = len(open_nodes)
+                    names.append(source[node.start_byte : node.end_byte].replace(b"\n", b""))
+                    definable.append(False)
             continue
-        first = len(names)
-        if not string_depth and symbol.kind != "comment":
-            tokens.append(symbol.kind, symbol.text, source[node.start_byte : node.end_byte])
-        children.append((symbol.kind, fields[field_id], first, len(names), [], True))
-        if broken and (node.is_missing or node.is_error):
-            key += (field_id, str(node))
-        elif symbol.named:
-            key += (field_id, ~kind_id)
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                if not shapes:
-                    shapes.append(shape_id(tuple(key)))
-                return ParsedCode(children[0], tokens, shapes)
-            if string_depth == len(stack):
+        if named or (broken and node.is_missing):
+            field_id = cursor.field_id
+            key += (field_id, str(node) if broken and (node.is_missing or node.is_error) else ~number)
+            first = len(names)
+            if not string_depth and kind != "comment":
+                name = source[node.start_byte : node.end_byte]
+                if name != text:
+                    names.append(name)
+                    definable.append(kind == "identifier")
+            children.append((kind, fields[field_id], first, len(names), (), True))
+        else:
+            children.append(token)
+        while not advance():
+            if not leave():
+                shapes = shapes or [shape_id(tuple(key))]
+                return ParsedCode(children[0], variables, shapes)
+            if string_depth == len(open_nodes):
                 string_depth = 0
             shape = shape_id(tuple(key))
             shapes.append(shape)
             inner_key, inner = key, children
-            kind_id, symbol, field_id, first, before, key, children = stack.pop()
-            children.append((symbol.kind, fields[field_id], first, len(names), inner, specials == before))
-            if symbol.named:
-                key += (field_id, shape)
-            else:
-                key += inner_key[1:]
+            number, symbol, first, before, key, children = open_nodes.pop()
+            kind, _, named, _, _, _ = symbol
+            field_id = cursor.field_id
+            role = fields[field_id]
+            plain = steering == before
+            kept = () if plain and role != "left" and role != "right" else inner
+            children.append((kind, role, first, len(names), kept, plain))
+            key += (field_id, shape) if named else inner_key[1:]

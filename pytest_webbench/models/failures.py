@@ -32,9 +32,7 @@ _FILTER = re.compile(
 )
 _ROUTE = re.compile(r"invalid url|not found|page not found|no route|cannot post", re.IGNORECASE)
 _SECRETS = (
-    re.compile(
-        r"\b(?:sk|pk|nvapi|gsk|xai|hf|key|org|proj|AIza)[-_]?[A-Za-z0-9*_-]*[0-9*_-][A-Za-z0-9*_-]{3,}"
-    ),
+    re.compile(r"\b(?:sk|pk|nvapi|gsk|xai|hf|key|org|proj|AIza)[-_]?[A-Za-z0-9*_-]*[0-9*_-][A-Za-z0-9*_-]{3,}"),
     re.compile(r"(?i:bearer)\s+[\w.~+/*-]+"),
     re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"),
     re.compile(r"\b(?=[A-Za-z_]*\d)(?=[\d_]*[A-Za-z])\w{20,}\b"),
@@ -108,8 +106,7 @@ def from_status(
     if status == 413 or (status in (400, 422) and _CONTEXT.search(words)):
         return ConfigError(
             "context_length",
-            f"the request is too long for {asked.model_id}: {redact(text)};"
-            " lower max_tokens or shorten the prompt",
+            f"the request is too long for {asked.model_id}: {redact(text)}; lower max_tokens or shorten the prompt",
         )
     if status == 429 or status == 408 or status >= 500:
         return _passing(status, text, retry_after(headers, body, now or datetime.now(UTC)), asked)
@@ -140,8 +137,7 @@ def _missing(status: int, body: object, text: str, asked: Asked) -> ProviderErro
         return wrong_url(status, asked)
     return ConfigError(
         "model_unavailable",
-        f"{asked.host} no longer offers {asked.model_id!r} ({status}):"
-        " change `model` of this models table entry",
+        f"{asked.host} no longer offers {asked.model_id!r} ({status}): change `model` of this models table entry",
     )
 
 
@@ -155,6 +151,4 @@ def wrong_url(status: int, asked: Asked) -> ProviderError:
 def _passing(status: int, text: str, wait: float | None, asked: Asked) -> ProviderError:
     failure_class = "rate_limited" if status == 429 else "server_error"
     said = f": {redact(text)}" if text else ""
-    return InfrastructureError(
-        failure_class, f"{asked.host} answered {status}{said}", retryable=True, retry_after=wait
-    )
+    return InfrastructureError(failure_class, f"{asked.host} answered {status}{said}", retryable=True, retry_after=wait)

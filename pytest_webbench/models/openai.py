@@ -7,18 +7,13 @@ foresee. What a server refuses (`max_tokens`, a temperature, calls without a str
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import re
-import ssl
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies_environment
 
-from pytest_webbench.models import Completion, ConfigError, InfrastructureError, ProviderError, Request
+from pytest_webbench.models import Completion, InfrastructureError, ProviderError, Request
 from pytest_webbench.models.failures import (
     Asked,
     blocked_by,
@@ -29,13 +24,14 @@ from pytest_webbench.models.failures import (
     wrong_url,
 )
 from pytest_webbench.models.replies import from_chat_completion
+from pytest_webbench.models.streams import assembled, is_stream
+from pytest_webbench.models.transport import clean_base_url, connection_failure, http_client, time_out
 
 if TYPE_CHECKING:
     import httpx2
     from openai import AsyncOpenAI
 
 DEFAULT_TIMEOUT = 300.0
-CONNECT_TIMEOUT = 10.0
 
 _REFUSED = re.compile(
     r"unsupported|not support|not permitted|unrecognized|unknown|unexpected|not allowed|extra inputs",
@@ -46,24 +42,6 @@ _STREAM_ONLY = re.compile(
     re.IGNORECASE,
 )
 _DROPPABLE = ("temperature", "top_p", "seed")
-
-
-def clean_base_url(url: str) -> str:
-    """Return the base URL as it enters completion keys: no trailing slash, no `/chat/completions`.
-
-    >>> clean_base_url("https://api.example.org/v1/chat/completions/")
-    'https://api.example.org/v1'
-    """
-    return url.strip().rstrip("/").removesuffix("/chat/completions").rstrip("/")
-
-
-def is_loopback(url: str) -> bool:
-    """Tell whether `url` leads to this machine: such requests go past any proxy and need no key."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +61,7 @@ class Dialect:
             "seed": parameters.seed,
             self.max_tokens_name: parameters.max_tokens,
         }
-        sent = {
-            name: value for name, value in sampling.items() if value is not None and name not in self.dropped
-        }
+        sent = {name: value for name, value in sampling.items() if value is not None and name not in self.dropped}
         messages = [{"role": message.role, "content": message.content} for message in request.messages]
         streaming = {"stream": True, "stream_options": {"include_usage": True}} if self.stream else {}
         return {"model": request.model_id, "messages": messages} | sent | streaming | dict(parameters.extra)
@@ -134,10 +110,7 @@ class OpenAIProvider:
             base_url=base,
             api_key=api_key or "none",
             max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(
-                trust_env=not is_loopback(base),
-                timeout=openai.Timeout(timeout, connect=min(CONNECT_TIMEOUT, timeout)),
-            ),
+            http_client=http_client(base, timeout),
         )
 
     async def complete(self, request: Request) -> Completion:
@@ -151,9 +124,7 @@ class OpenAIProvider:
             if status in (400, 422) and (better := dialect.adapted(body)):
                 self._dialect = better
                 continue
-            return replace(
-                self._completion(status, headers, body, dialect), latency_seconds=latency, sdk=self._sdk
-            )
+            return replace(self._completion(status, headers, body, dialect), latency_seconds=latency, sdk=self._sdk)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -175,9 +146,9 @@ class OpenAIProvider:
         except openai.APIStatusError as error:
             return _parts(error.response)
         except (TimeoutError, openai.APITimeoutError) as error:
-            raise self._timed_out(time.monotonic() - started, error) from error
+            raise time_out(error, time.monotonic() - started, self._timeout, self._asked) from error
         except openai.APIConnectionError as error:
-            raise self._unconnected(error) from error
+            raise connection_failure(error, self._asked) from error
 
     def _completion(self, status: int, headers: dict[str, str], body: object, dialect: Dialect) -> Completion:
         if isinstance(body, dict) and _usable(body) and status < 400:
@@ -204,9 +175,7 @@ class OpenAIProvider:
             raw=body,
         )
         if _says_nothing(completion):
-            raise InfrastructureError(
-                "empty_response", f"{self._asked.host} sent an empty answer", retryable=True
-            )
+            raise InfrastructureError("empty_response", f"{self._asked.host} sent an empty answer", retryable=True)
         return completion
 
     def _unusable(self, status: int, headers: dict[str, str], body: object) -> ProviderError:
@@ -221,36 +190,6 @@ class OpenAIProvider:
             return wrong_url(status, self._asked)
         text = redact(server_text(body))
         return InfrastructureError("bad_json", f"{host} sent no chat completion: {text}", retryable=True)
-
-    def _timed_out(self, seconds: float, error: Exception) -> ProviderError:
-        host = self._asked.host
-        if "ConnectTimeout" in {type(link).__name__ for link in _causes(error)}:
-            return InfrastructureError("unreachable", f"{host} did not accept a connection", retryable=True)
-        return InfrastructureError(
-            "timeout",
-            f"{host} did not finish an answer within {seconds:.1f} s:"
-            f" raise `timeout` (now {self._timeout:g} s)",
-            retryable=True,
-        )
-
-    def _unconnected(self, error: Exception) -> ProviderError:
-        host = self._asked.host
-        causes = list(_causes(error))
-        names = {type(cause).__name__ for cause in causes}
-        if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
-            return ConfigError(
-                "tls", f"the certificate of {host} is not trusted: set SSL_CERT_FILE to its authority's file"
-            )
-        if any(isinstance(cause, ssl.SSLError) and "WRONG_VERSION" in str(cause) for cause in causes):
-            return ConfigError("tls", f"{host} does not speak TLS: should base_url begin with http://?")
-        if "ProxyError" in names:
-            return ConfigError(
-                "unreachable", f"the proxy refused to lead to {host}: check HTTPS_PROXY, NO_PROXY"
-            )
-        if "ConnectError" in names:
-            hint = f"is the server running, base_url right?{_proxy_hint(self._asked.url)}"
-            return InfrastructureError("unreachable", f"no connection to {host}: {hint}", retryable=True)
-        return InfrastructureError("connection", f"the connection to {host} broke", retryable=True)
 
     def _safe(self, error: ProviderError) -> ProviderError:
         if self._key and self._key in str(error):
@@ -270,8 +209,8 @@ def _parts(response: httpx2.Response) -> tuple[int, dict[str, str], bytes]:
 
 
 def _decoded(content: bytes) -> object:
-    if content.lstrip().startswith((b"data:", b":")):
-        return _assembled(content.decode("utf-8", "replace"))
+    if is_stream(content):
+        return assembled(content.decode("utf-8", "replace"))
     try:
         return json.loads(content)
     except ValueError:
@@ -286,57 +225,4 @@ def _usable(body: dict[str, Any]) -> bool:
 def _says_nothing(completion: Completion) -> bool:
     """Tell a failed response from a model that chose to say nothing: the latter used tokens."""
     silent = not (completion.text or "").strip() and not completion.output_tokens
-    return (
-        silent
-        and completion.finish_reason in (None, "stop")
-        and not (completion.blocked or completion.refusal)
-    )
-
-
-def _assembled(stream: str) -> object:
-    """Return the chat completion that the events of a stream make up, or the error among them."""
-    texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "refusal": []}
-    body: dict[str, Any] = {}
-    finish_reason: str | None = None
-    for event in _events(stream):
-        if event.get("error"):
-            return event
-        body |= {name: event[name] for name in ("id", "model", "usage") if event.get(name)}
-        for choice in event.get("choices") or ():
-            finish_reason = choice.get("finish_reason") or finish_reason
-            for name, parts in texts.items():
-                parts.append((choice.get("delta") or {}).get(name) or "")
-    if finish_reason is None:
-        raise InfrastructureError("connection", "the stream ended before the answer did", retryable=True)
-    message = {name: "".join(parts) or None for name, parts in texts.items()}
-    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish_reason}
-    return body | {"object": "chat.completion", "choices": [choice]}
-
-
-def _events(stream: str) -> Iterator[dict[str, Any]]:
-    for line in stream.split("\n"):
-        data = line.removeprefix("data:").strip()
-        if not line.startswith("data:") or data == "[DONE]":
-            continue
-        try:
-            event = json.loads(data)
-        except ValueError as error:
-            raise InfrastructureError("connection", "the stream broke off", retryable=True) from error
-        if isinstance(event, dict):
-            yield event
-
-
-def _proxy_hint(url: str) -> str:
-    scheme = urlsplit(url).scheme
-    through = not is_loopback(url) and ({scheme, "all"} & set(getproxies_environment()))
-    return (
-        " The proxy variables are set: is the proxy right (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)?"
-        if through
-        else ""
-    )
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
+    return silent and completion.finish_reason in (None, "stop") and not (completion.blocked or completion.refusal)

@@ -29,9 +29,7 @@ class ReferenceProvider:
         code = self._answers.get(request.key)
         if code is None:
             raise ConfigError("no_reference", "this case has no reference solution to answer with")
-        return Completion(
-            text=fenced(code), finish_reason="stop", latency_seconds=0.0, cost=0.0, sdk="reference"
-        )
+        return Completion(text=fenced(code), finish_reason="stop", latency_seconds=0.0, cost=0.0, sdk="reference")
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -23,9 +23,7 @@ _FINISH = {
     "tool_use": "tool_calls",
 }
 _CHAT_BLOCKS = frozenset({"content_filter", "safety", "recitation"})
-_GEMINI_BLOCKS = frozenset(
-    {"safety", "recitation", "blocklist", "prohibited_content", "spii", "image_safety"}
-)
+_GEMINI_BLOCKS = frozenset({"safety", "recitation", "blocklist", "prohibited_content", "spii", "image_safety"})
 _GEMINI_FINISH_NUMBERS = (
     "finish_reason_unspecified",
     "stop",
@@ -106,9 +104,7 @@ def from_generate_content(body: Mapping[str, Any]) -> Reply:
         if not _get(reason, "blockReason"):
             raise ValueError(f"no choices: {_error_text(body)}")
         reply = Reply(None, blocked="prompt_blocked")
-    counted = replace(
-        reply, input_tokens=_count(usage, "promptTokenCount", "prompt_token_count"), output_tokens=output
-    )
+    counted = replace(reply, input_tokens=_count(usage, "promptTokenCount", "prompt_token_count"), output_tokens=output)
     return replace(counted, model=_string(_get(body, "modelVersion")))
 
 

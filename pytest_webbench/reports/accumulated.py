@@ -31,7 +31,9 @@ def read_benchmark(path: Path) -> list[dict[str, Any]]:
         entries = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise BenchmarkError(f"{path}: not a readable benchmark.json: {error}") from None
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) and "id" in entry for entry in entries):
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict) and "id" in entry for entry in entries
+    ):
         raise BenchmarkError(f"{path}: expected an array of entries with an id")
     return entries
 
@@ -49,7 +51,9 @@ def accumulate(
     `template`, the default one, count.
     """
     merged = {entry["id"]: dict(entry) for entry in entries}
-    by_case = partition([record for record in records if record.prompt_template == template], lambda record: record.case_id)
+    by_case = partition(
+        [record for record in records if record.prompt_template == template], lambda record: record.case_id
+    )
     for case in cases:
         scores: dict[str, Any] = dict.fromkeys(built_in) | merged.get(case.id, {}).get("scores", {})
         for alias, group in partition(by_case.get(case.id, []), lambda record: record.model).items():

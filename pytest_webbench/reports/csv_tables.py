@@ -53,7 +53,17 @@ def csv_files(summary: Summary, records: Iterable[Record]) -> dict[str, str]:
 
 def _groups(keys: tuple[str, ...], rows: Sequence[Row]) -> str:
     metrics = [column for name in METRICS for column in (name, f"{name}_low", f"{name}_high")]
-    counts = ("expected", "n", "coverage", "passed", "truncated", "refused", "no_code", "blocked", "infrastructure")
+    counts = (
+        "expected",
+        "n",
+        "coverage",
+        "passed",
+        "truncated",
+        "refused",
+        "no_code",
+        "blocked",
+        "infrastructure",
+    )
     sums = ("cost", "latency_seconds", "input_tokens", "output_tokens")
     body = [(*row.key, *(getattr(row, name) for name in counts), *_metrics(row), *(getattr(row, name) for name in sums))
             for row in rows]  # fmt: skip

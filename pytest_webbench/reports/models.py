@@ -12,7 +12,15 @@ from pytest_webbench.reports.text import text_table
 def models_table(table: Mapping[str, ModelEntry], environment: Mapping[str, str], width: int) -> str:
     """Return one line a model: what it is, where it is served, its key and price (USD per million tokens)."""
     rows = tuple(
-        (alias, entry.provider, entry.model_id, _key(entry, environment), _price(entry), entry.hosting, _size(entry))
+        (
+            alias,
+            entry.provider,
+            entry.model_id,
+            _key(entry, environment),
+            _price(entry),
+            entry.hosting,
+            _size(entry),
+        )
         for alias, entry in table.items()
     )
     headings = ("name", "provider", "model", "key", "price in / out", "hosting", "size (10^9)")

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pytest_webbench.run import Run
 
 
-
 class TerminalWriter(Protocol):
     """The part of pytest's terminal writer that is used."""
 
@@ -43,7 +42,9 @@ class ProgressLine:
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         if self._screen is not None:
-            self._thread = threading.Thread(target=self._tell, args=(self._screen,), name="webbench-progress", daemon=True)
+            self._thread = threading.Thread(
+                target=self._tell, args=(self._screen,), name="webbench-progress", daemon=True
+            )
             self._thread.start()
 
     def stop(self) -> None:
@@ -65,7 +66,7 @@ class ProgressLine:
 
 def _screen() -> TextIO | None:
     try:
-        return open("/dev/tty", "w", buffering=1, encoding="utf-8", errors="replace")  # noqa: SIM115
+        return open("/dev/tty", "w", buffering=1, encoding="utf-8", errors="replace")
     except OSError:
         return None
 
@@ -75,7 +76,10 @@ def describe(progress: FetchProgress, labels: Mapping[str, str]) -> str:
     if not progress.waiting_for or progress.waiting_for[0].seconds < PATIENCE:
         return ""
     oldest = progress.waiting_for[0]
-    parts = [f"waiting {oldest.seconds:.0f} s for {labels.get(oldest.key, oldest.alias)}", f"{progress.left} completions to come"]
+    parts = [
+        f"waiting {oldest.seconds:.0f} s for {labels.get(oldest.key, oldest.alias)}",
+        f"{progress.left} completions to come",
+    ]
     if progress.tokens_per_second is not None:
         parts.append(f"{progress.tokens_per_second:.1f} tokens/s")
     if progress.seconds_left is not None:

@@ -14,7 +14,10 @@ HEADINGS = ("metric", "n", "mean", "median", "stdev", "min", "max")
 def midpoint_scores(records: Sequence[Record]) -> str:
     """Return the text: one block a model, one line a metric, over judged samples."""
     judged = [record for record in records if record.judged]
-    blocks = [_block(model, group) for model, group in sorted(partition(judged, lambda record: record.model).items())]
+    blocks = [
+        _block(model, group)
+        for model, group in sorted(partition(judged, lambda record: record.model).items())
+    ]
     return "\n\n".join(blocks) + "\n" if blocks else "no judged samples\n"
 
 

@@ -45,15 +45,25 @@ def _flags(row: Row) -> list[str]:
     lost = row.expected - row.n
     lines = []
     if lost:
-        parts = ((row.infrastructure, "infrastructure"), (row.config, "configuration"), (row.blocked, "blocked"))
+        parts = (
+            (row.infrastructure, "infrastructure"),
+            (row.config, "configuration"),
+            (row.blocked, "blocked"),
+        )
         why = ", ".join(f"{count} {name}" for count, name in parts if count)
         lines.append(f"{model}: {lost} of {row.expected} samples not judged ({why})")
     if row.n and row.truncated / row.n > TRUNCATION_WARNING:
-        lines.append(f"{model}: {share(row.truncated, row.n)} of the answers were cut at max_tokens; consider raising it")
+        lines.append(
+            f"{model}: {share(row.truncated, row.n)} of the answers were cut at max_tokens; consider raising it"
+        )
     if row.n and row.no_code / row.n > TRUNCATION_WARNING:
-        lines.append(f"{model}: {share(row.no_code, row.n)} of the answers held no code; look at some with 'webbench show'")
+        lines.append(
+            f"{model}: {share(row.no_code, row.n)} of the answers held no code; look at some with 'webbench show'"
+        )
     if row.duplicates:
-        lines.append(f"{model}: {row.duplicates} samples equal another one of their case: copies are one sample")
+        lines.append(
+            f"{model}: {row.duplicates} samples equal another one of their case: copies are one sample"
+        )
     return lines
 
 
@@ -65,7 +75,9 @@ def _narrowed(table: Table, width: int) -> Table:
         name = droppable.pop(0)
         keep = [position for position in keep if table.headings[position] != name]
     headings = tuple(table.headings[position] for position in keep)
-    return Table(table.title, headings, tuple(tuple(row[position] for position in keep) for row in table.rows))
+    return Table(
+        table.title, headings, tuple(tuple(row[position] for position in keep) for row in table.rows)
+    )
 
 
 def _width(table: Table, keep: list[int]) -> int:

@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import os
 import resource
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -32,20 +33,24 @@ _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _LIBSECCOMP = "libseccomp.so.2"
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
-_DENIED = tuple(
-    """
+_DENIED = """
     ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_getfd pidfd_open
-    pidfd_send_signal perf_event_open bpf userfaultfd add_key request_key keyctl io_uring_setup
-    io_uring_enter io_uring_register mount umount2 pivot_root chroot unshare setns open_tree move_mount
-    fsopen fsconfig fsmount fspick mount_setattr open_by_handle_at name_to_handle_at reboot kexec_load
-    kexec_file_load init_module finit_module delete_module swapon swapoff acct quotactl quotactl_fd
-    settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname iopl ioperm personality
-    vhangup nfsservctl lookup_dcookie syslog bind connect memfd_create memfd_secret shmget shmat msgget
-    semget mq_open mknod mknodat fanotify_init seccomp
-    """.split()
+    pidfd_send_signal perf_event_open bpf userfaultfd add_key request_key keyctl io_uring_setup io_uring_enter
+    io_uring_register mount umount2 pivot_root chroot unshare setns open_tree move_mount fsopen fsconfig fsmount
+    fspick mount_setattr open_by_handle_at name_to_handle_at reboot kexec_load kexec_file_load init_module
+    finit_module delete_module swapon swapoff acct quotactl quotactl_fd settimeofday clock_settime clock_adjtime
+    adjtimex sethostname setdomainname iopl ioperm personality vhangup nfsservctl lookup_dcookie syslog bind
+    connect memfd_create memfd_secret shmget shmat msgget semget mq_open mknod mknodat fanotify_init seccomp
+"""
+_OTHER_PROCESS = (
+    "prlimit64",
+    "sched_setaffinity",
+    "sched_setscheduler",
+    "sched_setparam",
+    "sched_setattr",
+    "migrate_pages",
+    "move_pages",
 )
-_OTHER_PROCESS = ("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr",
-                  "migrate_pages", "move_pages")
 _OTHER_PRIORITY = ("setpriority", "ioprio_set")
 
 
@@ -136,6 +141,11 @@ def landlock_abi() -> int:
     return landlockpy.abi_version()
 
 
+def load_landlock() -> None:
+    """Import the Landlock binding ahead of the forks that use it."""
+    importlib.import_module("landlockpy")
+
+
 def seccomp_works() -> bool:
     """Return whether the libseccomp binding and the system library are both there."""
     if importlib.util.find_spec("pyseccomp") is None:
@@ -157,8 +167,15 @@ def wall_off_files(readable: Iterable[str], writable: Iterable[str], programs: I
 
     read_file, read = AccessFS.READ_FILE, AccessFS.READ_FILE | AccessFS.READ_DIR
     write = (
-        read | AccessFS.WRITE_FILE | AccessFS.TRUNCATE | AccessFS.REFER
-        | AccessFS.REMOVE_FILE | AccessFS.REMOVE_DIR | AccessFS.MAKE_REG | AccessFS.MAKE_DIR | AccessFS.MAKE_SYM
+        read
+        | AccessFS.WRITE_FILE
+        | AccessFS.TRUNCATE
+        | AccessFS.REFER
+        | AccessFS.REMOVE_FILE
+        | AccessFS.REMOVE_DIR
+        | AccessFS.MAKE_REG
+        | AccessFS.MAKE_DIR
+        | AccessFS.MAKE_SYM
     )
     with Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL) as rules:
         for path in filter(os.path.exists, readable):
@@ -185,7 +202,7 @@ def system_call_filter(*, allow_subprocess: bool) -> SyscallFilter:
     def deny(name: str, *conditions: object) -> None:
         rules.add_rule(denied, name, *conditions)
 
-    for name in _known(_DENIED):
+    for name in _known(_DENIED.split()):
         deny(name)
     rules.add_rule(seccomp.ERRNO(errno.EACCES), "socket")
     for name in _known(_OTHER_PROCESS):
@@ -206,7 +223,10 @@ def system_call_filter(*, allow_subprocess: bool) -> SyscallFilter:
 
 def _pyseccomp() -> ModuleType:
     """Import pyseccomp without its search for libraries, which runs the linker and a C compiler."""
-    search, ctypes.util.find_library = ctypes.util.find_library, {"c": None, "seccomp": _LIBSECCOMP}.get
+    if "pyseccomp" in sys.modules:
+        return sys.modules["pyseccomp"]
+    search = ctypes.util.find_library
+    ctypes.util.find_library = lambda name: {"c": None, "seccomp": _LIBSECCOMP}[name]
     try:
         return importlib.import_module("pyseccomp")
     finally:

@@ -96,7 +96,10 @@ class Sandbox:
             remove_folder(self._work)
 
     def _zygote(self, framework: str) -> ZygoteProcess:
-        if framework not in self._zygotes:
+        zygote = self._zygotes.get(framework)
+        if zygote is not None and not zygote.running:
+            zygote.close()
+        if zygote is None or not zygote.running:
             self._zygotes[framework] = ZygoteProcess(
                 framework, self.walls, self._machine, levels.python(), self._scratch
             )

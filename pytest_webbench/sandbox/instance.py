@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from .contract import AppSource, Exit, Limits, Start, Status
+from .contract import AppSource, Exit, Limits, SandboxBroken, Start, Status
 
 if TYPE_CHECKING:
     from .zygote_process import ZygoteProcess
@@ -68,6 +68,9 @@ class Instance:
         log = os.open(self._log_path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
         try:
             self._id, self._pidfd = self.zygote.start(self, self._listener.fileno(), log, fresh=fresh)
+        except SandboxBroken:
+            self._close_listener()
+            raise
         finally:
             os.close(log)
 

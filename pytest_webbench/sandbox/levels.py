@@ -20,8 +20,18 @@ UNPRIVILEGED_UID = 65534
 
 _LANDLOCK_FOR_KERNEL_LEVEL = 6
 _SYSTEM_FILES = (
-    "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/etc/ssl/certs", "/usr/share/zoneinfo",
-    "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/lib", "/lib32", "/lib64",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/ssl/certs",
+    "/usr/share/zoneinfo",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/lib",
+    "/lib32",
+    "/lib64",
 )
 
 
@@ -93,7 +103,9 @@ def view() -> list[str]:
     chain = _links(Path(sys.executable))
     venv = [sys.prefix] if sys.prefix != sys.base_prefix else []
     package = str(Path(__file__).parent)
-    return list(dict.fromkeys([sys.base_prefix, *venv, *(str(path.parent) for path in chain), *python().readable, package]))
+    return list(
+        dict.fromkeys([sys.base_prefix, *venv, *(str(path.parent) for path in chain), *python().readable, package])
+    )
 
 
 def _links(path: Path) -> Iterator[Path]:
@@ -119,8 +131,15 @@ def _working_bubblewrap() -> tuple[tuple[str, ...] | None, int | None, str]:
         command = confine.bubblewrap(view(), user_namespace=user_namespace)
         tried = subprocess.run(
             [*command, sys.executable, "-I", "-S", "-c", ""],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            user=uid, group=uid, extra_groups=None if uid is None else [], env={"PATH": os.defpath + ":/usr/sbin"}, check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            user=uid,
+            group=uid,
+            extra_groups=None if uid is None else [],
+            env={"PATH": os.defpath + ":/usr/sbin"},
+            check=False,
         )
         if tried.returncode == 0:
             return tuple(command), uid, ""
@@ -171,7 +190,9 @@ def _missing(walls: Walls, found: Machine) -> list[str]:
     if not walls.namespaces:
         missing.append(f"namespaces and tmpfs -> no disk quota: {_bubblewrap_remedy(found)}")
     if not walls.landlock:
-        missing.append("landlock: needs Linux 5.13 or newer with Landlock enabled (6.12 for the kernel level) and landlockpy")
+        missing.append(
+            "landlock: needs Linux 5.13 or newer with Landlock enabled (6.12 for the kernel level) and landlockpy"
+        )
     elif not walls.namespaces and walls.landlock < _LANDLOCK_FOR_KERNEL_LEVEL:
         missing.append(f"landlock abi6 (found abi{walls.landlock}): needs Linux 6.12 or newer")
     if not walls.seccomp:

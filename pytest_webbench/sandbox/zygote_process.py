@@ -48,6 +48,7 @@ class ZygoteProcess:
         self._error_path = scratch / f"{framework}.err"
         self._ended: dict[int, dict[str, Any]] = {}
         self._launches = 0
+        self._broken = False
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, self._error_path.open("wb") as errors:
             config = json.dumps(_config(framework, walls, machine, python))
@@ -56,9 +57,16 @@ class ZygoteProcess:
             boot = _BOOT.format(str(_PACKAGE.parent), str(_PACKAGE))
             self._process = subprocess.Popen(
                 [*wrapper, python.executable, "-I", "-B", "-X", "utf8", "-c", boot, str(theirs.fileno()), config],
-                pass_fds=[theirs.fileno()], env=_ENVIRONMENT, cwd="/", start_new_session=True,
-                stdin=subprocess.DEVNULL, stdout=errors, stderr=errors,
-                user=uid, group=uid, extra_groups=None if uid is None else [],
+                pass_fds=[theirs.fileno()],
+                env=_ENVIRONMENT,
+                cwd="/",
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                user=uid,
+                group=uid,
+                extra_groups=None if uid is None else [],
             )
         self._control.settimeout(_START_SECONDS)
         self._receive()
@@ -68,6 +76,11 @@ class ZygoteProcess:
     def pid(self) -> int:
         """Process id of the zygote, or of the bubblewrap around it."""
         return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Return whether the zygote can take orders."""
+        return not self._broken and self._process.poll() is None
 
     def start(self, instance: Instance, listener: int, log: int, *, fresh: bool) -> tuple[int, int]:
         """Launch `instance`; return its id and pidfd. Raise SandboxBroken if it could not be confined."""
@@ -79,7 +92,7 @@ class ZygoteProcess:
         payload = os.memfd_create("webbench")
         try:
             with open(payload, "wb", closefd=False) as stream:
-                stream.write(json.dumps({**job}).encode())
+                stream.write(json.dumps(job).encode())
             os.lseek(payload, 0, os.SEEK_SET)
             self._send(order, listener, log, payload)
         finally:
@@ -137,6 +150,7 @@ class ZygoteProcess:
         return event, descriptors
 
     def _gone(self) -> SandboxBroken:
+        self._broken = True
         self._process.poll()
         tail = self._error_path.read_text(errors="replace")[-2000:]
         return SandboxBroken(f"the sandbox's zygote is gone or silent (exit {self._process.returncode}): {tail}")

@@ -81,7 +81,9 @@ class Summary:
 
 def summarise(run_id: str, records: Iterable[Record]) -> Summary:
     """Aggregate the records of a run, lost ones included."""
-    rows = sorted(records, key=lambda record: (record.case_name, record.model, record.prompt_template, record.sample))
+    rows = sorted(
+        records, key=lambda record: (record.case_name, record.model, record.prompt_template, record.sample)
+    )
     return Summary(
         run_id=run_id,
         by_model=_rows(rows, lambda record: (record.model,)),
@@ -131,13 +133,16 @@ def summarise_group(key: tuple[str, ...], records: Sequence[Record]) -> Row:
 
 
 def _rows(records: Sequence[Record], key: Callable[[Record], tuple[str, ...]]) -> tuple[Row, ...]:
-    return tuple(summarise_group(group, members) for group, members in sorted(partition(records, key).items()))
+    return tuple(
+        summarise_group(group, members) for group, members in sorted(partition(records, key).items())
+    )
 
 
 def _estimate(metric: str, by_case: Sequence[Sequence[Record]]) -> Estimate:
     attribute = RATES.get(metric, metric)
     values = [
-        [float(value) for record in records if (value := getattr(record, attribute)) is not None] for records in by_case
+        [float(value) for record in records if (value := getattr(record, attribute)) is not None]
+        for records in by_case
     ]
     values = [case for case in values if case]
     if not values:
@@ -173,7 +178,11 @@ def _duplicates(by_case: Sequence[Sequence[Record]]) -> int:
     """Count samples whose code another sample of the same case and template has too, at temperature > 0."""
     count = 0
     for records in by_case:
-        warm = [record for record in records if record.code_sha and (record.parameters.get("temperature") or 0) > 0]
+        warm = [
+            record
+            for record in records
+            if record.code_sha and (record.parameters.get("temperature") or 0) > 0
+        ]
         groups = partition(warm, lambda record: (record.model, record.prompt_template, record.code_sha))
         count += sum(len(group) - 1 for group in groups.values())
     return count

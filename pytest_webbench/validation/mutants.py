@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _COMPARISONS = {
     "==": "!=",
@@ -179,7 +180,7 @@ class _Editor:
                 kind, operands, swaps = "arithmetic", [left, right], _ARITHMETIC
             case ast.BoolOp(values=values):
                 kind, operands, swaps = "logic", values, {"and": "or", "or": "and"}
-        for before, after in zip(operands, operands[1:], strict=False):
+        for before, after in pairwise(operands):
             start, end = self._span(before)[1], self._span(after)[0]
             gap = self._data[start:end].decode()
             symbol = next((symbol for symbol in swaps if symbol in gap), None)

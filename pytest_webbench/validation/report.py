@@ -9,7 +9,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How thoroughly to validate: repetitions of the reference, mutants tried (`None`: all), and their seed."""
+    """How thoroughly to validate: runs of the reference, mutants tried (`None`: all), and their seed."""
 
     repeat: int = 3
     mutants: int | None = 20

@@ -6,6 +6,7 @@ import atexit
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,21 +39,30 @@ def validate(
         SandboxUnavailable: this machine does not offer `level`.
     """
     kept = Results(results)
-    reports, cases = _load(files)
-    total = len(reports) + len(cases)
+    unusable, cases = _load(files)
+    total = len(unusable) + len(cases)
+    reports: list[CaseReport] = []
+    for report in chain(unusable, _validated(cases, kept, options, level, jobs)):
+        reports.append(report)
+        if progress is not None:
+            progress(report, len(reports), total)
+    return Validation(tuple(sorted(reports, key=lambda report: report.case)))
+
+
+def _validated(
+    cases: Sequence[Case], kept: Results, options: Options, level: str, jobs: int
+) -> Iterator[CaseReport]:
+    """Yield the kept reports, then the new ones as they are done."""
     waiting = []
     for case in cases:
         report = kept.find(case, options)
         if report is None:
             waiting.append(case)
         else:
-            reports.append(report)
+            yield report
     for case, report in _in_parallel(waiting, options, level, jobs):
         kept.keep(case, options, report)
-        reports.append(report)
-        if progress is not None:
-            progress(report, len(reports), total)
-    return Validation(tuple(sorted(reports, key=lambda report: report.case)))
+        yield report
 
 
 def _load(files: Sequence[Path]) -> tuple[list[CaseReport], list[Case]]:

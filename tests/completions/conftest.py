@@ -50,9 +50,7 @@ def store(tmp_path: Path) -> Iterator[CompletionStore]:
 def ask() -> Callable[..., Request]:
     """Make the request for a sample of one prompt."""
 
-    def make(
-        sample: int = 0, *, prompt: str = "Write a Flask app.", endpoint: str = "e", **sampling: Any
-    ) -> Request:
+    def make(sample: int = 0, *, prompt: str = "Write a Flask app.", endpoint: str = "e", **sampling: Any) -> Request:
         messages = (Message("user", prompt),)
         return Request(messages, "acme/coder-1", endpoint, Parameters(**sampling), sample)
 

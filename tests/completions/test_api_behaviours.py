@@ -208,9 +208,7 @@ def test_a_reply_cut_at_the_limit_says_so(fetching: Make, ask: Make) -> None:
 
 
 @pytest.mark.parametrize("item", ["B036", "B037"])
-def test_samples_are_asked_for_one_by_one(
-    item: str, fetching: Make, ask: Make, store: CompletionStore
-) -> None:
+def test_samples_are_asked_for_one_by_one(item: str, fetching: Make, ask: Make, store: CompletionStore) -> None:
     expected = ITEMS[item]["expected"]
     with Loopback(script(item)) as server:
         fetcher = fetching(server, concurrency=1)
@@ -240,6 +238,10 @@ def test_an_unreachable_server_stops_the_model_after_one_samples_retries(fetchin
     assert fetcher.progress().sent < 50 * 4
 
 
+def test_an_unreachable_server_is_a_wrong_set_up_from_the_first_sample_on(fetching: Make, ask: Make) -> None:
+    assert outcome(fetching("http://127.0.0.1:9"), ask()) == "config_error:unreachable"
+
+
 def test_loopback_goes_past_a_proxy(fetching: Make, ask: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
@@ -260,9 +262,7 @@ def test_a_self_signed_certificate_is_refused_with_the_remedy(fetching: Make, as
         assert server.log == []
 
 
-def test_a_blank_reply_without_tokens_is_never_stored(
-    fetching: Make, ask: Make, store: CompletionStore
-) -> None:
+def test_a_blank_reply_without_tokens_is_never_stored(fetching: Make, ask: Make, store: CompletionStore) -> None:
     blank = scripted(ITEMS["B054"]["input"]["runs"][0]["responses"][0])
     with Loopback([blank] * 4) as server:
         assert outcome(fetching(server), ask()) == "infrastructure_error:empty_response"

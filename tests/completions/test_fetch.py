@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from loopback import Loopback, Scripted, Seen, completion, error, faulty
 
+from pytest_webbench.completions import limits
 from pytest_webbench.completions.fetch import Fetcher, ModelPlan, Price
 from pytest_webbench.completions.limits import Clock
 from pytest_webbench.completions.retry import RetryPolicy
@@ -87,17 +88,32 @@ def test_concurrency_is_bounded_over_the_run_and_for_the_model(fetching: Make, a
 def test_what_is_asked_for_goes_ahead_of_what_was_announced(fetching: Make, ask: Make) -> None:
     with Loopback(latency=0.05) as server:
         fetcher = fetching(server, concurrency=1)
-        announced = [ask(0, prompt=f"announced {number}") for number in range(6)]
+        announced = [ask(0, prompt=f"announced {number}") for number in range(7)]
         fetcher.prefetch([("m", request) for request in announced])
-        fetcher.submit("m", announced[4]).result(20)
+        fetcher.submit("m", announced[0]).result(20)
+        fetcher.submit("m", announced[5]).result(20)
         fetcher.submit("m", ask(0, prompt="new")).result(20)
         for request in announced:
             fetcher.submit("m", request).result(20)
         order = prompts(server)
-    assert order.index("announced 4") <= 1
-    assert order.index("new") <= 3
-    rest = [prompt for prompt in order if prompt not in {"announced 4", "new"}]
+    assert order.index("announced 5") <= 2
+    assert order.index("new") <= 4
+    rest = [prompt for prompt in order if prompt not in {"announced 5", "new"}]
     assert rest == sorted(rest)
+
+
+def test_what_is_announced_twice_is_asked_for_once(fetching: Make, ask: Make) -> None:
+    with Loopback(latency=0.02) as server:
+        fetcher = fetching(server)
+        requests = samples(ask, 5)
+        first = fetcher.submit("m", requests[0])
+        for _ in range(2):
+            fetcher.prefetch([("m", request) for request in requests * 2])
+        first.result(20)
+        for request in requests:
+            fetcher.submit("m", request).result(20)
+        fetcher.prefetch([("m", request) for request in requests])
+        assert len(server.log) == 5
 
 
 def test_faults_cost_no_sample_and_every_request_is_counted(fetching: Make, ask: Make) -> None:
@@ -145,7 +161,7 @@ def test_waits_grow_and_differ(fetching: Make, ask: Make, fast: Any) -> None:
 
 
 def test_a_wait_longer_than_the_cap_ends_the_sample(fetching: Make, ask: Make) -> None:
-    with Loopback([error(429, "daily limit", {"Retry-After": "86400"})]) as server:
+    with Loopback([error(429, "daily limit", {"Retry-After": "300"})]) as server:
         caught = fetching(server).submit("m", ask()).exception(20)
         assert len(server.log) == 1
     assert isinstance(caught, InfrastructureError)
@@ -158,11 +174,19 @@ def test_the_deadline_bounds_all_attempts_together(fetching: Make, ask: Make) ->
         caught = fetching(server, retry=policy).submit("m", ask()).exception(20)
         assert 2 <= len(server.log) <= 4
     assert isinstance(caught, InfrastructureError)
+    assert caught.failure_class == "server_error"
 
 
-def test_a_failure_is_told_once_and_then_asked_again(
-    fetching: Make, ask: Make, store: CompletionStore
-) -> None:
+def test_a_server_that_went_away_costs_a_few_samples_before_its_model_stops(fetching: Make, ask: Make) -> None:
+    with Loopback() as server:
+        fetcher = fetching(server, concurrency=1)
+        fetcher.submit("m", ask(0)).result(20)
+    errors = [fetcher.submit("m", ask(sample)).exception(20) for sample in range(1, 9)]
+    statuses = [one.status for one in errors if isinstance(one, ProviderError)]
+    assert statuses == ["infrastructure_error"] * 4 + ["config_error"] * 4
+
+
+def test_a_failure_is_told_once_and_then_asked_again(fetching: Make, ask: Make, store: CompletionStore) -> None:
     with Loopback([error(500, "down")] * 4) as server:
         fetcher = fetching(server)
         fetcher.prefetch([("m", ask())])
@@ -189,9 +213,7 @@ def test_a_stopped_model_leaves_the_others_alone(store: CompletionStore, ask: Ma
         both.close()
 
 
-def test_requests_per_minute_hold_no_slot_of_other_models(
-    store: CompletionStore, ask: Make, fetching: Make
-) -> None:
+def test_requests_per_minute_hold_no_slot_of_other_models(store: CompletionStore, ask: Make, fetching: Make) -> None:
     with Loopback() as server:
         slow = fetching(server, plan={"requests_per_minute": 1})
         answers = {request.key: "x" for request in samples(ask, 30, prompt="q")}
@@ -204,8 +226,11 @@ def test_requests_per_minute_hold_no_slot_of_other_models(
         both.close()
 
 
-def test_a_limit_per_minute_is_never_exceeded(fetching: Make, ask: Make, fast: Any) -> None:
+def test_a_limit_per_minute_is_never_exceeded(
+    fetching: Make, ask: Make, fast: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fast.speed = 50.0
+    monkeypatch.setattr(limits, "MARGIN_SECONDS", 10.0)
     with Loopback() as server:
         fetcher = fetching(server, plan={"requests_per_minute": 10})
         for future in [fetcher.submit("m", request) for request in samples(ask, 25)]:
@@ -215,9 +240,7 @@ def test_a_limit_per_minute_is_never_exceeded(fetching: Make, ask: Make, fast: A
     assert max(sum(start <= moment < start + minute for moment in moments) for start in moments) <= 10
 
 
-def test_tokens_per_minute_are_estimated_before_and_corrected_after(
-    fetching: Make, ask: Make, fast: Any
-) -> None:
+def test_tokens_per_minute_are_estimated_before_and_corrected_after(fetching: Make, ask: Make, fast: Any) -> None:
     with Loopback() as server:
         fetcher = fetching(server, concurrency=1, plan={"tokens_per_minute": 200})
         for request in samples(ask, 4, max_tokens=100):
@@ -248,11 +271,14 @@ def test_a_budget_ends_the_asking_before_it_is_passed(fetching: Make, ask: Make)
 def test_closing_keeps_what_arrived_and_ends_what_is_in_flight(
     fetching: Make, ask: Make, store: CompletionStore
 ) -> None:
-    with Loopback([completion()], answer=lambda seen: Scripted(json={}, delay=60)) as server:
+    def quick_or_never(seen: Seen) -> Scripted:
+        quick = seen.body["messages"][0]["content"] == "quick"
+        return completion() if quick else Scripted(json={}, delay=60)
+
+    with Loopback(answer=quick_or_never) as server:
         fetcher = fetching(server, concurrency=4)
+        fetcher.submit("m", ask(prompt="quick")).result(20)
         fetcher.prefetch([("m", request) for request in samples(ask, 9)])
-        first = fetcher.submit("m", ask(0))
-        first.result(20)
         second = fetcher.submit("m", ask(1))
         started = time.monotonic()
         fetcher.close()
@@ -294,6 +320,11 @@ def test_a_provider_that_cannot_be_made_stops_its_model(store: CompletionStore, 
     assert len(made) == 1
 
 
+def test_an_unknown_model_is_an_error_of_the_caller(store: CompletionStore, ask: Make) -> None:
+    with pytest.raises(KeyError):
+        Fetcher({}, store).submit("nobody", ask())
+
+
 def test_nothing_starts_while_everything_is_stored(fetching: Make, ask: Make) -> None:
     with Loopback() as server:
         fetching(server).submit("m", ask()).result(20)
@@ -307,6 +338,7 @@ def test_nothing_starts_while_everything_is_stored(fetching: Make, ask: Make) ->
 RUN = """
 import sys
 from pathlib import Path
+from pytest_webbench.completions import limits
 from pytest_webbench.completions.fetch import Fetcher, ModelPlan
 from pytest_webbench.completions.store import CompletionStore
 from pytest_webbench.models import Message, Parameters, Request
@@ -322,22 +354,60 @@ fetcher.close()
 """
 
 
+def answered(log: list[Seen], before: float) -> set[str]:
+    """Return the prompts whose completion had left the server a moment before a point in time."""
+    done = [seen for seen in log if seen.status == 200 and (seen.replied or before) < before - 0.2]
+    return {seen.body["messages"][0]["content"] for seen in done}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_a_kill_loses_and_repeats_at_most_what_was_in_flight(tmp_path: Path) -> None:
-    answer = faulty(lambda seen: completion(), rate_limited=0.1, reset=0.05)
-    with Loopback(answer=answer, latency=0.05) as server:
-        command = [sys.executable, "-c", RUN, server.url, str(tmp_path / "store.sqlite"), "60"]
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        for killed_after in (10, 40):
+def test_a_kill_loses_nothing_that_had_arrived_and_nothing_is_asked_twice(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    command = [sys.executable, "-c", RUN, "URL", str(path), "60"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with Loopback(answer=faulty(lambda seen: completion(), rate_limited=0.1), latency=0.1) as server:
+        command[3] = server.url
+        kept: set[str] = set()
+        for killed_after in (30, 45):
+            start = len(server.log)
             run = subprocess.Popen(command, env=env)
             while sum(seen.status == 200 for seen in server.log) < killed_after and run.poll() is None:
-                time.sleep(0.01)
+                time.sleep(0.005)
             os.kill(run.pid, signal.SIGKILL)
+            killed = time.monotonic()
             run.wait()
+            assert not kept & set(prompts(server)[start:])
+            kept |= answered(server.log[start:], killed)
+            with CompletionStore(path) as store:
+                assert kept <= {row.request.messages[0].content for row in store}
+        start = len(server.log)
         assert subprocess.run(command, env=env, check=False).returncode == 0
-        assert len(server.log) <= 60 * 1.6 + 3 * 8
-    with CompletionStore(tmp_path / "store.sqlite") as store:
+        assert kept
+        assert not kept & set(prompts(server)[start:])
+    with CompletionStore(path) as store:
         assert len(store) == 60
+
+
+def test_closing_while_a_provider_is_being_made_waits_for_no_model(store: CompletionStore, ask: Make) -> None:
+    closed: list[bool] = []
+
+    class Slow:
+        async def complete(self, request: Request) -> Completion:
+            raise AssertionError("asked after the end")
+
+        async def close(self) -> None:
+            closed.append(True)
+
+    def provider() -> Slow:
+        time.sleep(0.3)
+        return Slow()
+
+    fetcher = Fetcher({"m": ModelPlan(provider)}, store)
+    future = fetcher.submit("m", ask())
+    time.sleep(0.1)
+    fetcher.close()
+    assert isinstance(future.exception(1), InfrastructureError)
+    assert closed == [True]
 
 
 def test_the_clock_is_real_by_default() -> None:

@@ -38,9 +38,7 @@ def error(message: str, **fields: Any) -> dict[str, Any]:
         (418, error("teapot"), "bad_parameter", "teapot"),
     ],
 )
-def test_a_wrong_set_up_is_told_with_its_remedy(
-    status: int, body: object, failure_class: str, word: str
-) -> None:
+def test_a_wrong_set_up_is_told_with_its_remedy(status: int, body: object, failure_class: str, word: str) -> None:
     found = from_status(status, body, {}, ASKED)
     assert isinstance(found, ConfigError)
     assert (found.failure_class, found.retryable) == (failure_class, False)
@@ -86,9 +84,7 @@ def test_secrets_are_removed_from_quoted_text(secret: str) -> None:
     assert redact(f"it is '{secret}' there") == "it is '[removed]' there"
 
 
-@pytest.mark.parametrize(
-    "text", ["mixtral-8x7b-instruct-v0.1 is gone", "use max_completion_tokens", "32768 tokens"]
-)
+@pytest.mark.parametrize("text", ["mixtral-8x7b-instruct-v0.1 is gone", "use max_completion_tokens", "32768 tokens"])
 def test_plain_words_stay(text: str) -> None:
     assert redact(text) == text
 

@@ -14,11 +14,13 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from filelock import FileLock
 
 from pytest_webbench.models import Completion, ConfigError, InfrastructureError, Message, Parameters, Request
 from pytest_webbench.models.local import server as server_module
@@ -37,7 +39,7 @@ CHILD = f"""
     assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
     key = os.environ["WEBBENCH_LOCAL_KEY"]
     def answer(seen):
-        assert {k.lower(): v for k, v in seen.headers.items()}["authorization"] == "Bearer " + key
+        assert seen.headers["authorization"] == "Bearer " + key
         return completion(" ".join(sys.argv[1:]) + " " + str(os.getpid()))
     print("loading ...")
     with Loopback(answer=answer) as server:
@@ -142,6 +144,17 @@ def test_two_runs_join_one_after_the_other(tmp_path: Path, tiny: PackagedWeights
     assert paths == {str(tiny.file())}
 
 
+def test_a_run_waits_while_another_one_joins(tiny: PackagedWeights) -> None:
+    path = tiny.file()
+    path.unlink()
+    with ThreadPoolExecutor() as pool:
+        with FileLock(path.with_suffix(".lock")):
+            joining = pool.submit(tiny.file)
+            time.sleep(0.1)
+            assert list(path.parent.glob("*.gguf")) == []
+        assert joining.result(10) == path
+
+
 def test_the_pinned_models_are_those_of_the_documentation() -> None:
     sizes = {name: (weights.parts, weights.size, weights.sha256[:12]) for name, weights in PACKAGED.items()}
     assert sizes == {
@@ -154,9 +167,7 @@ def test_an_own_file_is_known_by_its_content(model: Path) -> None:
     assert OwnWeights(model).sha256 == hashlib.sha256(model.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize(
-    ("name", "word"), [("missing.gguf", "cannot read"), ("text.gguf", "not a GGUF file")]
-)
+@pytest.mark.parametrize(("name", "word"), [("missing.gguf", "cannot read"), ("text.gguf", "not a GGUF file")])
 def test_an_own_file_that_is_none_is_told(tmp_path: Path, name: str, word: str) -> None:
     (tmp_path / "text.gguf").write_text("hello", encoding="utf-8")
     with pytest.raises(ConfigError, match=word):
@@ -237,10 +248,16 @@ def test_the_server_gets_model_context_and_threads(model: Path, child: Any) -> N
 def test_a_server_that_died_is_started_again(model: Path, child: Any) -> None:
     def kill(pid: int) -> None:
         psutil.Process(pid).kill()
-        while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        while servers[0].alive:
             time.sleep(0.01)
 
-    first, second = _ask(LocalProvider(OwnWeights(model), server=child()), between=kill)
+    servers: list[LocalServer] = []
+
+    def make(*arguments: Any) -> LocalServer:
+        servers.append(child()(*arguments))
+        return servers[-1]
+
+    first, second = _ask(LocalProvider(OwnWeights(model), server=make), between=kill)
     assert first != second
 
 
@@ -269,9 +286,7 @@ def test_a_server_that_does_not_start_says_why(model: Path, child: Any, code: st
         child(code)(model, 512, 1).start()
 
 
-def test_a_server_that_never_gets_ready_is_given_up(
-    model: Path, child: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_never_gets_ready_is_given_up(model: Path, child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_module, "START_SECONDS", 0.2)
     with pytest.raises(ConfigError, match=r"not ready after 0\.2 s"):
         child("import time; time.sleep(60)")(model, 512, 1).start()

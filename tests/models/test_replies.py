@@ -45,7 +45,7 @@ class TestChatCompletions:
         ],
     )
     def test_a_body_without_choices_is_an_error_in_clear_words(self, body):
-        with pytest.raises(ValueError, match="^no choices: "):
+        with pytest.raises(ValueError, match=r"^no choices: "):
             from_chat_completion(body)
 
     @pytest.mark.parametrize("item_id", ["B027", "B028"])
@@ -196,9 +196,7 @@ class TestGenerateContent:
             "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 5, "thoughtsTokenCount": 3},
             "modelVersion": "gemini-x",
         }
-        assert from_generate_content(body) == Reply(
-            "ab", "stop", input_tokens=7, output_tokens=8, model="gemini-x"
-        )
+        assert from_generate_content(body) == Reply("ab", "stop", input_tokens=7, output_tokens=8, model="gemini-x")
 
     def test_the_sdk_s_snake_case_and_numbers_are_read_alike(self):
         body = {
@@ -206,9 +204,7 @@ class TestGenerateContent:
             "usage_metadata": {"prompt_token_count": 7, "candidates_token_count": 5},
             "model_version": "gemini-x",
         }
-        assert from_generate_content(body) == Reply(
-            "a", "length", input_tokens=7, output_tokens=5, model="gemini-x"
-        )
+        assert from_generate_content(body) == Reply("a", "length", input_tokens=7, output_tokens=5, model="gemini-x")
 
     @pytest.mark.parametrize(
         ("said", "blocked"),
@@ -242,7 +238,7 @@ class TestGenerateContent:
 
     @pytest.mark.parametrize("body", [{}, {"candidates": None}, {"promptFeedback": None}, {"promptFeedback": {}}])
     def test_a_body_without_candidates_is_an_error(self, body):
-        with pytest.raises(ValueError, match="^no choices: "):
+        with pytest.raises(ValueError, match=r"^no choices: "):
             from_generate_content(body)
 
     @pytest.mark.parametrize(

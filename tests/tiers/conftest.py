@@ -7,38 +7,15 @@ from typing import Any
 
 import pytest
 
-from pytest_webbench.cases import Case, Source
+from pytest_webbench.cases import Case
 from pytest_webbench.tiers.http import run_http_tiers
 from pytest_webbench.tiers.overload import Turnstile
 from pytest_webbench.tiers.results import Deadlines, HttpTiers
 
+from .sample_case import make_case
 from .standin import StandIn
 
 QUICK = Deadlines(start=5, check=5, request=5)
-
-
-def make_case(path: Path, checks: str = "", exploits: str = "", **changes: Any) -> Case:
-    """A Flask case at `path`; `checks` and `exploits` are texts of its files."""
-    fields: dict[str, Any] = {
-        "id": "web_901",
-        "name": "flask/sample",
-        "version": "1.0",
-        "framework": "Flask",
-        "category": "crud",
-        "difficulty": "easy",
-        "domain": "web",
-        "language": "python",
-        "source": "made up for tests",
-        "contributor": "tests",
-        "criteria": ("parsing", "execution", "unit_tests"),
-        "prompt": "Write an app.",
-        "imports": ("flask",),
-        "reference": "",
-        "path": path / "definition.toml",
-        "checks": (Source(dedent(checks), path / "checks.py"),) if checks else (),
-        "exploits": (Source(dedent(exploits), path / "exploits.py"),) if exploits else (),
-    }
-    return Case(**(fields | changes))
 
 
 @pytest.fixture

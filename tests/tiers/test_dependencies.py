@@ -59,9 +59,7 @@ def test_imports_are_compared_with_the_list_of_the_case(case, code, imports, fra
         ("flask", ("flask",), "Flask", False),
     ],
 )
-def test_an_absent_package_is_this_machines_fault_only_if_it_is_allowed(
-    case, module, imports, framework, fault
-):
+def test_an_absent_package_is_this_machines_fault_only_if_it_is_allowed(case, module, imports, framework, fault):
     assert lacks(module, case(imports=imports, framework=framework)) is fault
 
 

@@ -57,9 +57,7 @@ def test_an_app_that_keeps_every_promise_passes(case, judge):
 
 
 def test_a_failing_assert_shows_values_and_place(case, judge):
-    tiers = judge(
-        case("def check_greets(client):\n    assert client.get('/').status_code == 201, 'created'"), HELLO
-    )
+    tiers = judge(case("def check_greets(client):\n    assert client.get('/').status_code == 201, 'created'"), HELLO)
     result = only(tiers)
     assert (tiers.unit_tests, tiers.failure_class, result.passed) == ("failed", "check_failed", False)
     assert "created" in result.message
@@ -91,9 +89,7 @@ def test_long_answers_are_kept_to_two_kilobytes(case, judge):
 def test_each_check_gets_a_fresh_instance_and_examples_share_one(case, judge, standin):
     checks = "\n".join(f"def check_{n}(client):\n    assert client.get('/').text == '1'" for n in (1, 2))
     criteria = ("parsing", "execution", "unit_tests", "examples")
-    sample = case(
-        checks, criteria=criteria, examples=(Example("GET", "/a"), Example("GET", "/b", status=200))
-    )
+    sample = case(checks, criteria=criteria, examples=(Example("GET", "/a"), Example("GET", "/b", status=200)))
     tiers = judge(sample, COUNTER)
     assert (tiers.unit_tests, tiers.examples) == ("passed", "passed")
     assert [r.response[-1] for r in tiers.checks if r.tier == "examples"] == ["1", "2"]
@@ -151,9 +147,7 @@ def test_the_deadline_of_a_check_ends_a_dripping_header(case, judge):
 
 
 def test_an_app_that_does_not_start_fails_everything_declared(case, judge):
-    sample = case(
-        "def check_it(client):\n    pass", criteria=("parsing", "execution", "unit_tests", "examples")
-    )
+    sample = case("def check_it(client):\n    pass", criteria=("parsing", "execution", "unit_tests", "examples"))
     tiers = judge(sample, "1 / 0", tiers="secure")
     assert (tiers.execution, tiers.examples, tiers.unit_tests) == ("failed", "failed", "failed")
     assert (tiers.exploits, tiers.failure_class, tiers.checks) == ("not_assessed", "runtime", ())
@@ -169,9 +163,7 @@ def test_an_app_that_does_not_start_fails_everything_declared(case, judge):
         ("imaginary_but_allowed", "environment", "not_assessed"),
     ],
 )
-def test_a_missing_module_is_blamed_on_the_model_or_on_this_machine(
-    case, judge, module, failure_class, execution
-):
+def test_a_missing_module_is_blamed_on_the_model_or_on_this_machine(case, judge, module, failure_class, execution):
     sample = case("def check_it(client):\n    pass", imports=("flask", "imaginary-but-allowed"))
     tiers = judge(sample, f"import {module}")
     assert (tiers.failure_class, tiers.execution) == (failure_class, execution)
@@ -249,12 +241,8 @@ def test_setup_and_teardown_surround_each_example(case, judge):
 
 
 def test_setup_and_teardown_surround_each_check_also_a_failing_one(case, judge):
-    checks = (
-        "def check_bad(client):\n    client.get('/check')\n    assert 0\ndef check_good(client):\n    pass"
-    )
-    sample = case(
-        checks, unit_tests_setup="client.get('/setup')", unit_tests_teardown="client.get('/teardown')"
-    )
+    checks = "def check_bad(client):\n    client.get('/check')\n    assert 0\ndef check_good(client):\n    pass"
+    sample = case(checks, unit_tests_setup="client.get('/setup')", unit_tests_teardown="client.get('/teardown')")
     bad, good = judge(sample, NOTEBOOK).checks
     assert bad.response.strip().endswith("GET/setup GET/check GET/teardown")
     assert good.response.strip().endswith("GET/setup GET/teardown")
@@ -296,9 +284,7 @@ def test_an_exploit_is_repelled_or_succeeds_or_was_not_assessed(case, judge, bod
 def test_an_app_that_hangs_under_an_exploit_is_not_called_secure_or_exploited(case, judge):
     app = "import time\ndef app(environ, start_response):\n    time.sleep(60)"
     exploit = "def exploit_it(client):\n    try:\n        client.get('/')\n    finally:\n        assert 0"
-    tiers = judge(
-        case("", exploit, criteria=("execution",)), app, tiers="secure", deadlines=Deadlines(5, 0.5, 3)
-    )
+    tiers = judge(case("", exploit, criteria=("execution",)), app, tiers="secure", deadlines=Deadlines(5, 0.5, 3))
     assert tiers.exploits == "not_assessed"
 
 
@@ -309,9 +295,7 @@ def test_exploits_run_only_when_asked_for(case, judge):
 
 
 def test_checks_of_several_files_run_in_the_order_of_files_and_lines(case, judge):
-    shared = Source(
-        "def check_b(client):\n    pass\ndef check_a(client):\n    pass", Path("shared/checks.py")
-    )
+    shared = Source("def check_b(client):\n    pass\ndef check_a(client):\n    pass", Path("shared/checks.py"))
     own = Source("def check_0(client):\n    pass", Path("own/checks.py"))
     tiers = judge(replace(case(), checks=(shared, own)), HELLO)
     assert [result.name for result in tiers.checks] == ["check_b", "check_a", "check_0"]

@@ -34,10 +34,6 @@ def test_the_share_of_a_tier_without_results_follows_its_outcome():
 
 
 def test_deadlines_are_ten_times_the_reference_within_bounds():
-    reference = HttpTiers(
-        "passed", checks=(result(True, seconds=1.5), result(True, seconds=0.2)), start_seconds=0.1
-    )
+    reference = HttpTiers("passed", checks=(result(True, seconds=1.5), result(True, seconds=0.2)), start_seconds=0.1)
     assert calibrated(reference, Deadlines(start=20, check=30, request=10)) == Deadlines(5, 15, 10)
-    assert calibrated(HttpTiers("passed"), Deadlines(start=20, check=30, request=10)) == Deadlines(
-        5, 7.5, 2.5
-    )
+    assert calibrated(HttpTiers("passed"), Deadlines(start=20, check=30, request=10)) == Deadlines(5, 7.5, 2.5)

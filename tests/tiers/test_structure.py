@@ -30,7 +30,7 @@ ITEMS = {
         ("FastAPI", "def read(\n    db,\n    item_id: int,\n):\n    return db", True),
         ("FastAPI", "def read() -> dict:\n    return {}", True),
         ("FastAPI", "def read(item_id):\n    return item_id", False),
-        ("FastAPI", "def read(item_id={'a': 1}):\n    return item_id", False),
+        ("FastAPI", "def read(item_id={a: 1}):\n    return item_id", False),
         ("FastAPI", "request = 1", False),
         ("FastAPI", "limit: int = 3", False),
         ("Django", "def view(request): ...", True),

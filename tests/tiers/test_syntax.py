@@ -13,10 +13,8 @@ import pytest
 from pytest_webbench.extraction import extract_code
 from pytest_webbench.tiers import TierResult, syntax
 
-ITEMS = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "data" / "kind_c_parsing.jsonl").open(encoding="utf-8")
-]
+ITEMS = [json.loads(line) for line in (Path(__file__).parent / "data" / "kind_c_parsing.jsonl").open(encoding="utf-8")]
+DEPTH_ERRORS = ("RecursionError", "MemoryError")  # how deep code may nest differs between versions
 JUDGED = [item for item in ITEMS if "syntax_ok" in item["expected"] and "structure" not in item["kind"]]
 
 
@@ -31,12 +29,11 @@ def named(items):
     return [pytest.param(item, id=f"{item['id']}-{item['kind'][2:]}") for item in items]
 
 
-@pytest.mark.parametrize(
-    "item", named(i for i in JUDGED if i["kind"] not in ("C:parse-not-compile", "C:vacuous"))
-)
+@pytest.mark.parametrize("item", named(i for i in JUDGED if i["kind"] not in ("C:parse-not-compile", "C:vacuous")))
 def test_code_from_the_field_gets_its_verdict(item):
     expected = item["expected"]
-    if "on" in expected and sys.version_info[:2] != (3, 11):
+    of_one_version = "on" in expected or expected.get("error_type") in DEPTH_ERRORS
+    if of_one_version and sys.version_info[:2] != (3, 11):
         pytest.skip("the verdict is that of Python 3.11")
     result = syntax.check(code_of(item))
     assert result.passed == expected["syntax_ok"]
@@ -88,9 +85,9 @@ def test_sound_code_compiles_without_a_word():
 )
 def test_whatever_the_parser_raises_is_a_verdict(code, error_type):
     result = syntax.check(code)
-    assert not result.passed
     if sys.version_info[:2] == (3, 11):
         assert result.error_type == error_type
+    assert result.passed is False or error_type in DEPTH_ERRORS
 
 
 @pytest.mark.parametrize(

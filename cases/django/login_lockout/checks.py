@@ -14,9 +14,7 @@ def expect(response, status, body, what):
 
 def fail(client, username, times):
     for attempt in range(1, times + 1):
-        expect(
-            login(client, username, "guess"), 401, {"error": "wrong"}, f"failure {attempt} of {username!r}"
-        )
+        expect(login(client, username, "guess"), 401, {"error": "wrong"}, f"failure {attempt} of {username!r}")
 
 
 def check_right_password(client):

@@ -32,9 +32,7 @@ def cancel(client, code):
 def expect_sold(client, quota, sold, what):
     found = expect(client.get(f"/quotas/{quota}/"), 200, f"quota {what}").json()
     assert found["sold"] == sold, f"{what}: {found['sold']} sold, expected {sold}"
-    assert found["available"] == found["size"] - sold, (
-        f"{what}: {found['available']} available of {found['size']}"
-    )
+    assert found["available"] == found["size"] - sold, f"{what}: {found['available']} available of {found['size']}"
 
 
 def count_statuses(responses, allowed, what):
@@ -66,9 +64,7 @@ def check_order_is_described(client):
     hall = add_quota(client, "hall", 10, "adult", "child")
     made = expect(order(client, adult=2, child=3), 201, "order").json()
     assert isinstance(made.get("code"), str) and made["code"], f"the order has no code: {made}"
-    assert made == {"code": made["code"], "status": "active", "positions": {"adult": 2, "child": 3}}, (
-        f"order {made}"
-    )
+    assert made == {"code": made["code"], "status": "active", "positions": {"adult": 2, "child": 3}}, f"order {made}"
     expect(client.get(f"/orders/{made['code']}/"), 200, "order", made)
     expect_sold(client, hall, 5, "after an order of five")
     for response in (client.get("/orders/nope/"), change(client, "nope", adult=1), cancel(client, "nope")):

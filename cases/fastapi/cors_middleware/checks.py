@@ -13,9 +13,7 @@ def call(client, method, path, *, origin=None, headers=TOKEN, **content):
 
 def preflight(client, origin, method="POST", path="/notes", **headers):
     sent = {"Origin": origin, "Access-Control-Request-Method": method}
-    return client.options(
-        path, headers=sent | {name.replace("_", "-"): text for name, text in headers.items()}
-    )
+    return client.options(path, headers=sent | {name.replace("_", "-"): text for name, text in headers.items()})
 
 
 def told(response):
@@ -25,9 +23,7 @@ def told(response):
 
 def assert_status(response, *expected):
     wanted = " or ".join(str(status) for status in expected)
-    assert response.status_code in expected, (
-        f"{told(response)} gave {response.status_code}, expected {wanted}"
-    )
+    assert response.status_code in expected, f"{told(response)} gave {response.status_code}, expected {wanted}"
 
 
 def names(response, header):
@@ -36,9 +32,7 @@ def names(response, header):
 
 def assert_once(response, header, expected):
     found = response.headers.get_list(header)
-    assert found == [expected], (
-        f"{header} of the {response.status_code} is {found}, expected once {expected!r}"
-    )
+    assert found == [expected], f"{header} of the {response.status_code} is {found}, expected once {expected!r}"
 
 
 def assert_readable_by(response, origin):
@@ -119,9 +113,7 @@ def check_unhandled_exception(client):
         expected = {"detail": "Internal Server Error"}
         text = response.text
         assert "json" in response.headers.get("Content-Type", ""), f"the 500 is not JSON: {text}"
-        assert response.json() == expected, (
-            f"the 500 body with origin {origin} is {text}, expected {expected}"
-        )
+        assert response.json() == expected, f"the 500 body with origin {origin} is {text}, expected {expected}"
 
 
 def check_allowed_origins_are_echoed(client):
@@ -173,13 +165,9 @@ def check_preflight_is_granted(client):
             assert_once(response, "Access-Control-Allow-Origin", origin)
             assert_once(response, "Access-Control-Allow-Credentials", "true")
             assert_once(response, "Access-Control-Max-Age", "600")
-            assert {"get", "post", "delete"} <= names(response, "Access-Control-Allow-Methods"), (
-                response.headers
-            )
+            assert {"get", "post", "delete"} <= names(response, "Access-Control-Allow-Methods"), response.headers
             allowed = names(response, "Access-Control-Allow-Headers")
-            assert {"authorization", "content-type"} <= allowed, (
-                f"Access-Control-Allow-Headers names {allowed}"
-            )
+            assert {"authorization", "content-type"} <= allowed, f"Access-Control-Allow-Headers names {allowed}"
             assert "origin" in names(response, "Vary"), f"Vary is {response.headers.get('Vary')!r}"
 
 

@@ -152,9 +152,7 @@ def check_kind_applies_to_pages_and_cursors(client):
         pages = [first, *walk(client, first, "next", **params)]
         found = [item for answer in pages for item in answer["items"]]
         assert_ids(found, in_order(events, "asc", kind), f"pages of kind {kind}")
-        assert len(pages) == (count + 1) // 2, (
-            f"{count} events of kind {kind} came in {len(pages)} pages of 2"
-        )
+        assert len(pages) == (count + 1) // 2, f"{count} events of kind {kind} came in {len(pages)} pages of 2"
         assert first["previous"] is None, f"the first page of kind {kind} has a previous page"
 
 
@@ -183,9 +181,7 @@ def check_events_added_during_the_walk(client):
     second = page(client, order="asc", limit=50, cursor=first["next"])
     assert_ids(second["items"], in_order([*events[4:], latest], "asc"), "after two early and one late event")
     back = page(client, order="asc", limit=50, cursor=second["previous"])
-    assert ids(back["items"])[:2] == [12, 13], (
-        f"the early events are not before the page: {ids(back['items'])}"
-    )
+    assert ids(back["items"])[:2] == [12, 13], f"the early events are not before the page: {ids(back['items'])}"
     assert_ids(back["items"][2:], events[:4], "previous after two early events")
 
 
@@ -201,9 +197,7 @@ def check_events_deleted_at_the_place(client):
     back = page(client, limit=3, cursor=second["previous"])
     assert_ids(back["items"], events[:1], "previous after the first event of the page was deleted")
     again = page(client, limit=3, cursor=first["next"])
-    assert_ids(
-        again["items"], [events[4], *events[6:8]], "the first page's next after deletions on both sides"
-    )
+    assert_ids(again["items"], [events[4], *events[6:8]], "the first page's next after deletions on both sides")
 
 
 def check_nothing_left_at_the_place(client):

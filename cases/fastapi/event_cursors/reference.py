@@ -15,7 +15,7 @@ KEY = os.environ["SECRET_KEY"].encode()
 Kind = Literal["info", "warning", "error"]
 Order = Literal["asc", "desc"]
 
-app = FastAPI(title="Event log")
+app = FastAPI()
 
 
 class NewEvent(BaseModel):
@@ -113,4 +113,4 @@ async def create_event(new: NewEvent) -> Event:
 @app.delete("/events/{event_id}", status_code=status.HTTP_204_NO_CONTENT)
 async def delete_event(event_id: int) -> None:
     if events.pop(event_id, None) is None:
-        raise HTTPException(status.HTTP_404_NOT_FOUND, "Event not found")
+        raise HTTPException(status.HTTP_404_NOT_FOUND)

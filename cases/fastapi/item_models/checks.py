@@ -13,9 +13,7 @@ def without(field):
 
 def create(client, body):
     response = client.post("/items", json=body)
-    assert response.status_code == 201, (
-        f"POST {body} gave {response.status_code}, expected 201: {response.text}"
-    )
+    assert response.status_code == 201, f"POST {body} gave {response.status_code}, expected 201: {response.text}"
     return response.json()
 
 

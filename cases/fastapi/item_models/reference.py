@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import FastAPI, HTTPException, status
 from pydantic import BaseModel, Field
 
-app = FastAPI(title="Stock list")
+app = FastAPI()
 
 
 class ItemFields(BaseModel):

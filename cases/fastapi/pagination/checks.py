@@ -70,9 +70,7 @@ def check_last_page_that_is_just_full(client):
 def check_offset_past_the_end(client):
     """An offset at or past the end gives an empty page with the right total."""
     assert_fields(page(client, offset=45), items=[], total=45, next_offset=None, previous_offset=35)
-    assert_fields(
-        page(client, offset=1000), items=[], total=45, offset=1000, next_offset=None, previous_offset=990
-    )
+    assert_fields(page(client, offset=1000), items=[], total=45, offset=1000, next_offset=None, previous_offset=990)
 
 
 def check_limit_bounds(client):

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 MAX_LIMIT = 20
 
-app = FastAPI(title="Books")
+app = FastAPI()
 
 
 class Book(BaseModel):

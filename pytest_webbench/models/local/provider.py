@@ -74,7 +74,5 @@ class LocalProvider:
                 model = await asyncio.to_thread(self._weights.file)
                 self._server = self._make_server(model, self._context, self._threads)
                 await asyncio.to_thread(self._server.start)
-                self._remote = OpenAIProvider(
-                    model_id, self._server.url, self._server.key, timeout=self._timeout
-                )
+                self._remote = OpenAIProvider(model_id, self._server.url, self._server.key, timeout=self._timeout)
             return self._remote, self._server

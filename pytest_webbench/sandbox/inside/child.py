@@ -64,10 +64,12 @@ def run(work: Work, config: Config, filters: Mapping[bool, Any], descriptors: De
 
 def _live(work: Work) -> int:
     try:
+        if work.fresh:
+            _write_files(work.source)
         app = loader.load(work.source, work.starter)
         serve.serve(app, socket.socket(fileno=_LISTENER))
     except loader.NoApp as error:
-        print(f"no app: {error}", file=sys.stderr, flush=True)
+        sys.stderr.write(f"no app: {error}\n")
         return Status.NO_APP
     except serve.StartupFailed:
         return Status.STARTUP_FAILED
@@ -104,12 +106,14 @@ def _enter_folder(work: Work, config: Config) -> str:
         confine.detach(confine.BOX)
         confine.detach("/proc")
     os.chdir(home)
-    if work.fresh:
-        for name, text in work.source.files.items():
-            path = Path(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="")
     return home
+
+
+def _write_files(source: AppSource) -> None:
+    for name, text in source.files.items():
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
 
 
 def _arrange_python(work: Work, home: str) -> None:
@@ -117,8 +121,8 @@ def _arrange_python(work: Work, home: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - lives as long as the process
-    sys.stdout = sys.__stdout__ = _text_stream(1)
-    sys.stderr = sys.__stderr__ = _text_stream(2)
+    sys.stdout, sys.stderr = _text_stream(1), _text_stream(2)
+    vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)
     os.environ.clear()
     os.environ.update(
         PATH="/usr/local/bin:/usr/bin:/bin",

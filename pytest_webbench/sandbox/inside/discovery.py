@@ -5,20 +5,20 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any, Literal
 
 _NAMES = ("app", "application")
-_FACTORY = re.compile(r"(create|make|build|get|init|setup|new)_(\w+_)?(app|application|api|server)|(app|application)_factory")
+_FACTORY = re.compile(
+    r"(create|make|build|get|init|setup|new)_(\w+_)?(app|application|api|server)|(app|application)_factory"
+)
 
 
 class NoApp(LookupError):
     """The module defines nothing that could be served; the message says what was found instead."""
 
 
-def find_app(
-    module: ModuleType, framework: str, served: Sequence[Any], expects: Literal["app", "router"]
-) -> Any:
+def find_app(module: ModuleType, framework: str, served: Sequence[Any], expects: Literal["app", "router"]) -> Any:
     """Return the app of `module`, looked for in this order.
 
     1. `app`, `application`: an instance of the framework's class, or any WSGI or ASGI callable.
@@ -58,10 +58,10 @@ class _Nothing:
     """The class of no app: a bare WSGI or ASGI callable is all that can be found."""
 
 
-def _is_server_callable(value: object, router_class: type[Any]) -> bool:
+def _is_server_callable(value: Any, router_class: type[Any]) -> bool:
     if isinstance(value, (type, router_class)) or not callable(value):
         return False
-    if not isinstance(value, FunctionType):
+    if not inspect.isfunction(value):
         return True
     return len(inspect.signature(value).parameters) in (2, 3)
 
@@ -89,7 +89,7 @@ def _from_factory(module: ModuleType, app_class: type[Any]) -> Any:
     factories = {
         name: value
         for name, value in vars(module).items()
-        if isinstance(value, FunctionType) and (name in _NAMES or _FACTORY.fullmatch(name))
+        if inspect.isfunction(value) and (name in _NAMES or _FACTORY.fullmatch(name))
     }
     needs = ""
     for name, factory in factories.items():

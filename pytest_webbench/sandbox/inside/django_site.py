@@ -89,7 +89,9 @@ def _configure(name: str, starting_database: bytes) -> None:
         Path(_DATABASE).write_bytes(starting_database)
     secret_key = os.environ["SECRET_KEY"]
     settings.configure(**supplied_settings(name, str(Path(_DATABASE).absolute()), secret_key))
-    config = type("GeneratedConfig", (AppConfig,), {"name": name, "label": name.rpartition(".")[2], "path": str(Path.cwd())})
+    config = type(
+        "GeneratedConfig", (AppConfig,), {"name": name, "label": name.rpartition(".")[2], "path": str(Path.cwd())}
+    )
     config.__module__ = __name__
     globals()["GeneratedConfig"] = config
     settings.INSTALLED_APPS = [*settings.INSTALLED_APPS, f"{__name__}.GeneratedConfig"]
@@ -146,8 +148,11 @@ def _create_tables(module: ModuleType) -> None:
     missing = [
         model
         for model in models
-        if model._meta.managed and not model._meta.proxy and not model._meta.auto_created
-        and not model._meta.swapped and model._meta.db_table not in present
+        if model._meta.managed
+        and not model._meta.proxy
+        and not model._meta.auto_created
+        and not model._meta.swapped
+        and model._meta.db_table not in present
     ]
     if missing:
         with connection.schema_editor() as editor:

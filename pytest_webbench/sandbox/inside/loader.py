@@ -73,7 +73,7 @@ def _replace_servers(framework: str, remember: Callable[[Any], None]) -> None:
     if framework == "Flask":
         import flask
 
-        flask.Flask.run = run  # type: ignore[method-assign]
+        flask.Flask.run = run  # type: ignore[method-assign, assignment]
     elif framework == "FastAPI":
         import uvicorn
 

@@ -44,8 +44,15 @@ def _serve_asgi(app: AsgiApp, listener: socket.socket) -> None:
     import uvicorn
 
     config = uvicorn.Config(
-        _with_client(app), log_config=None, access_log=False, http="h11", loop="asyncio", interface="asgi3",
-        backlog=_BACKLOG, headers=[], timeout_keep_alive=60,
+        _with_client(app),
+        log_config=None,
+        access_log=False,
+        http="h11",
+        loop="asyncio",
+        interface="asgi3",
+        backlog=_BACKLOG,
+        headers=[],
+        timeout_keep_alive=60,
     )
     server = uvicorn.Server(config)
     try:
@@ -103,7 +110,7 @@ class _WsgiServer:
     def log(self, kind: str, message: str, *arguments: object) -> None:
         """Keep errors; drop the line per request."""
         if kind == "error":
-            print(message % arguments if arguments else message, file=sys.stderr)
+            sys.stderr.write(f"{message % arguments if arguments else message}\n")
 
     def _accept(self) -> None:
         while True:

@@ -28,9 +28,18 @@ def answer_one_request() -> None:
 
 async def _send(app: Any, body: bytes) -> None:
     scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "path": "/items",
-        "raw_path": b"/items", "query_string": b"", "root_path": "", "scheme": "http",
-        "headers": [(b"content-type", b"application/json")], "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "path": "/items",
+        "raw_path": b"/items",
+        "query_string": b"",
+        "root_path": "",
+        "scheme": "http",
+        "headers": [(b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
     }
 
     async def receive() -> dict[str, Any]:

@@ -235,6 +235,8 @@ def main() -> None:
         confine.mount_tmpfs(confine.BOX, *_BOX_SIZE)
     confine.set_process_flag(confine.PR_SET_CHILD_SUBREAPER, 1)
     starter = preload.import_framework(config.framework)
+    if config.landlock:
+        confine.load_landlock()
     filters = {
         allowed: confine.system_call_filter(allow_subprocess=allowed) if config.seccomp else None
         for allowed in (False, True)

@@ -1,4 +1,4 @@
-"""Wrong: the slug is a hash of a running number, and any caller may delete any link."""
+"""Wrong: the slug is a hash of a running number."""
 
 import hashlib
 import json
@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db import models, transaction
+from django.db.models import Q
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path
@@ -126,7 +127,7 @@ def share_links(request: HttpRequest, user: str) -> HttpResponse:
 
 @api("DELETE")
 def share_link(request: HttpRequest, user: str, slug: str) -> HttpResponse:
-    Link.objects.get(slug=slug).delete()
+    Link.objects.get(Q(created_by=user) | Q(document__owner=user), slug=slug).delete()
     return HttpResponse(status=204)
 
 

@@ -1,4 +1,4 @@
-"""Wrong: whoever may view a document may also manage it."""
+"""Wrong: whoever may view a document may also manage it and its links."""
 
 import json
 import secrets
@@ -7,7 +7,6 @@ from datetime import datetime
 
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db import models, transaction
-from django.db.models import Q
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path
@@ -131,7 +130,10 @@ def share_links(request: HttpRequest, user: str) -> HttpResponse:
 
 @api("DELETE")
 def share_link(request: HttpRequest, user: str, slug: str) -> HttpResponse:
-    Link.objects.get(Q(created_by=user) | Q(document__owner=user), slug=slug).delete()
+    link = Link.objects.get(slug=slug)
+    if user not in (link.document.owner, *link.document.viewers):
+        raise Link.DoesNotExist
+    link.delete()
     return HttpResponse(status=204)
 
 

@@ -1,4 +1,4 @@
-"""Wrong: sold tickets are kept in a counter, every cancel subtracts again, and negative counts are taken."""
+"""Wrong: sold tickets are kept in a counter, and every cancel subtracts again."""
 
 import json
 import secrets
@@ -41,7 +41,7 @@ class Order(models.Model):
 class Position(models.Model):
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="positions")
     ticket = models.CharField(max_length=200)
-    count = models.IntegerField()
+    count = models.PositiveIntegerField()
 
 
 class Refused(Exception):
@@ -60,7 +60,7 @@ def parse_positions(request: HttpRequest) -> dict[str, int]:
     try:
         positions = json.loads(request.body)["positions"]
         counts = list(positions.values())
-        valid = bool(counts) and all(type(count) is int and count <= 50 for count in counts)
+        valid = bool(counts) and all(type(count) is int and 1 <= count <= 50 for count in counts)
     except (ValueError, KeyError, TypeError, AttributeError):
         valid = False
     if not valid:

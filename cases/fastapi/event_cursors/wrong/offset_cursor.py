@@ -39,7 +39,8 @@ def sign(data: bytes) -> bytes:
 
 
 def make_cursor(order, kind, start):
-    data = f"{order.value}:{kind.value if kind else '*'}:{start}".encode()
+    fields = order.value, kind.value if kind else "*", start
+    data = ":".join(str(field) for field in fields).encode()
     return base64.urlsafe_b64encode(sign(data) + data).decode()
 
 

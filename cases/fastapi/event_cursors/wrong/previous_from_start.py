@@ -39,7 +39,8 @@ def sign(data: bytes) -> bytes:
 
 
 def make_cursor(direction, order, kind, event):
-    data = f"{direction}:{order.value}:{kind.value if kind else '*'}:{event['happened_at']}:{event['id']}".encode()
+    fields = direction, order.value, kind.value if kind else "*", event["happened_at"], event["id"]
+    data = ":".join(str(field) for field in fields).encode()
     return base64.urlsafe_b64encode(sign(data) + data).decode()
 
 

@@ -46,11 +46,12 @@ def read_cursor(cursor, order, kind):
     try:
         data = json.loads(base64.urlsafe_b64decode(cursor))
         position = int(data["happened_at"]), int(data["id"])
+        direction, issued_for = data["direction"], (data["order"], data["kind"])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise HTTPException(status_code=400, detail="Invalid cursor")
-    if data["order"] != order.value or data["kind"] != (kind.value if kind else None):
+    if issued_for != (order.value, kind.value if kind else None):
         raise HTTPException(status_code=400, detail="Invalid cursor")
-    return data["direction"], position
+    return direction, position
 
 
 @app.post("/events", status_code=201)

@@ -1,0 +1,41 @@
+"""Fixtures for every test of the project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from project import write_case
+
+
+@pytest.fixture
+def cases(pytester: pytest.Pytester) -> Path:
+    """A project with two cases in the current folder."""
+    pytester.makeini("[pytest]\ntestpaths = cases\n")
+    write_case(pytester.path, "alpha", difficulty="hard")
+    write_case(pytester.path, "beta", category="auth", tags=("smoke",))
+    return pytester.path
+
+
+@pytest.fixture
+def bench(pytester: pytest.Pytester) -> Callable[..., pytest.RunResult]:
+    """Run pytest in a process of its own, without what the environment says of proxies, keys and CI."""
+
+    def run(*arguments: str) -> pytest.RunResult:
+        return pytester.runpytest_subprocess(*arguments)
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NIM_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "GEMINI_API_KEY", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(params=[(), ("-n", "2")], ids=["alone", "two workers"])
+def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """The same behaviour is wanted alone and under xdist."""
+    arguments: tuple[str, ...] = request.param
+    return arguments

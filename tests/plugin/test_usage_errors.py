@@ -1,0 +1,141 @@
+"""What can be known before the first call is checked before it: one clear line, exit 4, no call."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from loopback import Loopback
+
+Bench = Callable[..., pytest.RunResult]
+REFERENCE = ("--model=reference", "--webbench-samples=1", "--webbench-tiers=static")
+
+
+def refused(result: pytest.RunResult, *lines: str) -> None:
+    """Assert exit 4, these error lines and nothing like a traceback."""
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(list(lines))
+    for stream in (result.stdout, result.stderr):
+        stream.no_fnmatch_line("*Traceback*")
+        stream.no_fnmatch_line("*INTERNALERROR*")
+
+
+def test_an_unknown_model_lists_the_known_ones(cases: Path, bench: Bench, workers: tuple[str, ...]) -> None:
+    refused(bench("--model=lama", *workers), "ERROR: --model: unknown model 'lama'; known: llama, mixtral, *")
+
+
+def test_an_unknown_template_lists_the_known_ones(
+    cases: Path, bench: Bench, workers: tuple[str, ...]
+) -> None:
+    refused(
+        bench(*REFERENCE, "--webbench-prompt=x", *workers),
+        "ERROR: --webbench-prompt: unknown template 'x'; known: as_is, *",
+    )
+
+
+def test_a_missing_key_says_where_to_get_one(cases: Path, bench: Bench, workers: tuple[str, ...]) -> None:
+    refused(
+        bench("--model=llama", *workers),
+        "ERROR: model 'llama' needs a key: set NIM_API_KEY in the environment or in .env (get a key at https://*",
+    )
+
+
+def test_a_broken_definition_names_file_key_and_expectation(
+    cases: Path, bench: Bench, workers: tuple[str, ...]
+) -> None:
+    definition = cases / "cases" / "flask" / "alpha" / "definition.toml"
+    text = definition.read_text("utf-8").replace(
+        'difficulty = "hard"', 'difficulty = "extreme"\ncolour = "red"'
+    )
+    definition.write_text(text, "utf-8")
+    refused(
+        bench(*REFERENCE, *workers),
+        "ERROR: *cases/flask/alpha/definition.toml: difficulty: expected 'easy', 'medium' or 'hard', found 'extreme'",
+        "*cases/flask/alpha/definition.toml: colour: unknown key",
+    )
+
+
+def test_a_definition_that_is_no_toml_says_where(cases: Path, bench: Bench) -> None:
+    (cases / "cases" / "flask" / "alpha" / "definition.toml").write_text("id = \n", "utf-8")
+    refused(bench(*REFERENCE), "ERROR: *alpha/definition.toml: not valid TOML: *line 1*")
+
+
+def test_a_store_of_a_newer_version_is_refused(cases: Path, bench: Bench, workers: tuple[str, ...]) -> None:
+    (cases / ".webbench").mkdir()
+    with sqlite3.connect(cases / ".webbench" / "completions.sqlite") as store:
+        store.execute("PRAGMA user_version = 99")
+    refused(bench(*REFERENCE, *workers), "ERROR: *completions.sqlite*newer*")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("absent.json", None, "ERROR: --webbench-baseline: *absent.json: no such file or run folder"),
+        ("broken.json", "{", "ERROR: --webbench-baseline: *broken.json: not a readable benchmark.json: *"),
+        ("records.jsonl", "{}\n", "ERROR: --webbench-baseline: *records.jsonl: line 1: not a record *"),
+        ("empty.json", "[]", "ERROR: --webbench-baseline: *empty.json: holds no judged sample of any model"),
+    ],
+)
+def test_an_unusable_baseline_is_refused(
+    cases: Path, bench: Bench, workers: tuple[str, ...], name: str, text: str | None, line: str
+) -> None:
+    if text is not None:
+        (cases / name).write_text(text, "utf-8")
+    refused(bench(*REFERENCE, f"--webbench-baseline={name}", *workers), line)
+
+
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ("[models.x]\nprovider = 'opneai'\n", "ERROR: *webbench.toml: models.x.provider: *"),
+        (
+            "[models.x]\nprovider = 'openai'\n",
+            "ERROR: *webbench.toml: models.x.model: required key is missing",
+        ),
+        ("[models.llama]\ncolour = 1\n", "ERROR: *webbench.toml: models.llama.colour: unknown key"),
+        (
+            "[models.'a/b']\nprovider = 'reference'\n",
+            "ERROR: *webbench.toml: models.a/b: a name may hold letters*",
+        ),
+        ("[models\n", "ERROR: *webbench.toml: not a readable TOML file: *"),
+    ],
+)
+def test_a_broken_models_table_names_file_model_and_key(
+    cases: Path, bench: Bench, table: str, line: str
+) -> None:
+    (cases / "webbench.toml").write_text(table, "utf-8")
+    refused(bench(*REFERENCE), line)
+
+
+@pytest.mark.parametrize(
+    ("option", "line"),
+    [
+        ("--webbench-samples=0", "ERROR: --webbench-samples: expected a whole number of at least 1, found 0"),
+        (
+            "--webbench-concurrency=0",
+            "ERROR: --webbench-concurrency: expected a whole number of at least 1, found 0",
+        ),
+        (
+            "--webbench-tiers=fast",
+            "ERROR: --webbench-tiers: unknown tier 'fast'; known: static, functional, secure",
+        ),
+        ("--webbench-run-id=a/b", "ERROR: --webbench-run-id: letters, digits and . _ - only, found 'a/b'"),
+        ("--webbench-models=none.toml", "ERROR: *none.toml: no such models table"),
+    ],
+)
+def test_an_unusable_value_is_refused(cases: Path, bench: Bench, option: str, line: str) -> None:
+    refused(bench(*REFERENCE, option), line)
+
+
+def test_a_budget_needs_known_prices(cases: Path, bench: Bench) -> None:
+    with Loopback() as server:
+        (cases / "webbench.toml").write_text(
+            f"[models.priceless]\nprovider = 'openai'\nmodel = 'm'\nbase_url = '{server.url}'\n", "utf-8"
+        )
+        refused(
+            bench("--model=priceless", "--webbench-budget=1"),
+            "ERROR: --webbench-budget: the price of model 'priceless' is unknown*",
+        )
+        assert server.bodies == []

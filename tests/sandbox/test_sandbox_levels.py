@@ -1,0 +1,140 @@
+"""Which level a machine gets, and what it is told where it gets none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from outside import ask, source
+
+from pytest_webbench.sandbox import Level, Sandbox, SandboxUnavailable, confine, levels, open_sandbox
+from pytest_webbench.sandbox.levels import Machine, Walls
+
+EVERYTHING = Machine(("bwrap",), None, "", 7, True)
+NO_BUBBLEWRAP = Machine(None, None, "bubblewrap is not installed", 7, True)
+NO_USER_NAMESPACES = Machine(None, None, "bwrap: setting up uid map: Permission denied", 7, True)
+OLD_KERNEL = Machine(None, None, "bubblewrap is not installed", 3, True)
+NO_LANDLOCK = Machine(("bwrap",), None, "", 0, True)
+NO_SECCOMP = Machine(("bwrap",), None, "", 7, False)
+NOTHING = Machine(None, None, "bubblewrap is not installed", 0, False)
+
+
+@pytest.fixture
+def on(monkeypatch: pytest.MonkeyPatch) -> Callable[[Machine], None]:
+    def become(machine: Machine) -> None:
+        monkeypatch.setattr(levels, "machine", lambda: machine)
+
+    return become
+
+
+@pytest.mark.parametrize(
+    ("machine", "level"),
+    [
+        (EVERYTHING, Level.FULL),
+        (NO_BUBBLEWRAP, Level.KERNEL),
+        (NO_USER_NAMESPACES, Level.KERNEL),
+        (NO_LANDLOCK, Level.KERNEL),
+    ],
+)
+def test_auto_takes_the_best_level(machine: Machine, level: Level, on: Callable[[Machine], None]) -> None:
+    on(machine)
+    assert levels.choose("auto", strict=False).level is level
+
+
+@pytest.mark.parametrize("machine", [OLD_KERNEL, NO_SECCOMP, NOTHING])
+def test_auto_refuses_what_is_below_kernel(machine: Machine, on: Callable[[Machine], None]) -> None:
+    on(machine)
+    with pytest.raises(SandboxUnavailable, match="Nothing is executed; --webbench-tiers static works"):
+        levels.choose("auto", strict=False)
+
+
+@pytest.mark.parametrize(
+    ("machine", "remedy"),
+    [
+        (NO_BUBBLEWRAP, "apt-get install bubblewrap"),
+        (NO_USER_NAMESPACES, "apparmor_restrict_unprivileged_userns"),
+        (NO_LANDLOCK, "Linux 5.13"),
+        (NO_SECCOMP, "apt-get install libseccomp2"),
+    ],
+)
+def test_strict_refuses_what_is_below_full_and_names_the_remedy(
+    machine: Machine, remedy: str, on: Callable[[Machine], None]
+) -> None:
+    on(machine)
+    with pytest.raises(SandboxUnavailable, match=remedy) as caught:
+        levels.choose("auto", strict=True)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("asked", "machine"), [("full", NO_BUBBLEWRAP), ("kernel", OLD_KERNEL), ("full", NOTHING)])
+def test_an_asked_for_level_is_not_lowered(asked: str, machine: Machine, on: Callable[[Machine], None]) -> None:
+    on(machine)
+    with pytest.raises(SandboxUnavailable, match=f"the {asked} sandbox is not available"):
+        levels.choose(asked, strict=False)
+
+
+def test_weaker_levels_run_only_when_asked_for(on: Callable[[Machine], None]) -> None:
+    on(OLD_KERNEL)
+    assert levels.choose("weak", strict=False) == Walls(False, 3, True)
+    assert levels.choose("off", strict=False).level is Level.OFF
+
+
+def test_kernel_means_no_namespaces_where_landlock_suffices(on: Callable[[Machine], None]) -> None:
+    on(EVERYTHING)
+    assert levels.choose("kernel", strict=False) == Walls(False, 7, True)
+    on(NO_LANDLOCK)
+    assert levels.choose("kernel", strict=False) == Walls(True, 0, True)
+
+
+def test_other_systems_are_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels.sys, "platform", "darwin")
+    with pytest.raises(SandboxUnavailable, match=r"darwin.*WSL2, a VM or a container.*--webbench-tiers static"):
+        open_sandbox()
+
+
+@pytest.fixture
+def fresh_look() -> Iterator[None]:
+    levels.machine.cache_clear()
+    yield
+    levels.machine.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh_look")
+def test_a_machine_without_bubblewrap_and_landlock_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr(confine, "landlock_abi", lambda: 0)
+    with pytest.raises(SandboxUnavailable, match=r"apt-get install bubblewrap.*landlock: needs Linux"):
+        open_sandbox()
+
+
+@pytest.mark.usefixtures("fresh_look")
+def test_a_bubblewrap_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confine, "bubblewrap", lambda *_paths, **_options: ["sh", "-c", "echo no uid map >&2; exit 1"])
+    found = levels.machine()
+    assert (found.bubblewrap, found.bubblewrap_problem) == (None, "no uid map")
+
+
+def test_namespaces_alone_hold_too(on: Callable[[Machine], None], best: Sandbox) -> None:
+    """As on gVisor, which has user namespaces but no Landlock."""
+    real = levels.machine()
+    if real.bubblewrap is None:
+        pytest.skip(real.bubblewrap_problem)
+    on(Machine(real.bubblewrap, real.bubblewrap_uid, "", 0, True))
+    with open_sandbox() as sandbox:
+        assert sandbox.header.startswith(
+            "webbench sandbox: kernel (namespaces, tmpfs, seccomp, rlimits; MISSING landlock"
+        )
+        assert sandbox.probe().escaped == ()
+        with sandbox.launch(
+            source("from flask import Flask\napp = Flask(__name__)\napp.get('/')(lambda: 'ok')")
+        ) as app:
+            assert app.wait_ready(20).ok
+            assert ask(app).text == "ok"
+
+
+def test_the_header_names_what_holds(sandbox: Sandbox) -> None:
+    abi = confine.landlock_abi()
+    if sandbox.level is Level.FULL:
+        assert sandbox.header == f"webbench sandbox: full (namespaces, tmpfs, landlock abi{abi}, seccomp, rlimits)"
+    else:
+        assert sandbox.header.startswith(f"webbench sandbox: kernel (landlock abi{abi}, seccomp, rlimits; MISSING")
