@@ -219,9 +219,8 @@ def look_for_leaks(level: str, samples: int) -> bool:
         for number in range(samples):
             sandboxed_sample(sandbox, FRAMEWORKS[number % len(FRAMEWORKS)])
         after = holdings(sandbox)
-        print(
-            f"{sandbox.header}\n{samples} samples in {time.monotonic() - started:.0f} s\nbefore {before}\nafter  {after}"
-        )
+        print(f"{sandbox.header}\n{samples} samples in {time.monotonic() - started:.0f} s")
+        print(f"before {before}\nafter  {after}")
     left = [path for path in (sandbox._scratch, sandbox._work) if path.exists()]
     print(f"folders left after close: {left or 'none'}; processes left: {len(tree(os.getpid())) - 1}")
     counts = [

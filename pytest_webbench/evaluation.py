@@ -26,8 +26,7 @@ from pytest_webbench.records import Check, Outcome, Record, no_tiers
 from pytest_webbench.scoring import functional_pass, points, secure_pass
 from pytest_webbench.settings import Model
 from pytest_webbench.tiers import TierResult, structure, syntax
-from pytest_webbench.tiers.http import unrunnable
-from pytest_webbench.tiers.results import HttpTiers
+from pytest_webbench.tiers.results import HttpTiers, unrunnable
 from pytest_webbench.workbench import Workbench
 
 VERSIONED = ("pytest-webbench", "flask", "fastapi", "django", "tree-sitter", "tree-sitter-python")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pytest_webbench.cases import Case
 from pytest_webbench.extraction import Code
 from pytest_webbench.metrics import Reference, WebCodeBLEU, web_codebleu
 from pytest_webbench.settings import Tier
-from pytest_webbench.tiers.http import Depth, calibrate, run_http_tiers
 from pytest_webbench.tiers.results import Deadlines, HttpTiers
 
 if TYPE_CHECKING:
     from pytest_webbench.sandbox import Sandbox
+
+NO_CLIENT = 'running apps needs the packages of the extra exec: pip install "pytest-webbench[exec]"'
 
 
 @dataclass(slots=True)
@@ -42,6 +44,8 @@ class Workbench:
         sandbox = self._open()
         if sandbox is None:
             return None
+        from pytest_webbench.tiers.http import Depth, run_http_tiers
+
         files = {**code.files, code.entry: text}
         depth: Depth = "secure" if self.tier == "secure" else "functional"
         return run_http_tiers(
@@ -62,6 +66,8 @@ class Workbench:
     def _open(self) -> Sandbox | None:
         from pytest_webbench.sandbox import SandboxUnavailable, open_sandbox
 
+        if find_spec("httpx2") is None:
+            self.why_no_sandbox = NO_CLIENT
         if self._sandbox is None and not self.why_no_sandbox:
             try:
                 self._sandbox = open_sandbox(self.level, strict=self.strict)
@@ -71,6 +77,8 @@ class Workbench:
 
     def _deadlines_of(self, case: Case, sandbox: Sandbox) -> Deadlines:
         """Calibrate on the start and the examples of the reference: one launch a case."""
+        from pytest_webbench.tiers.http import calibrate
+
         if case.id not in self._deadlines:
             short = replace(case, criteria=tuple(name for name in case.criteria if name != "unit_tests"))
             self._deadlines[case.id] = calibrate(short, sandbox)

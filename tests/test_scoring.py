@@ -50,9 +50,7 @@ def test_a_sample_works_when_every_declared_criterion_passed(outcomes, expected)
 
 
 def test_a_criterion_that_is_not_declared_does_not_count():
-    assert functional_pass(
-        ("parsing", "execution"), {"parsing": "passed", "execution": "passed", "examples": "failed"}
-    )
+    assert functional_pass(("parsing", "execution"), {"parsing": "passed", "execution": "passed", "examples": "failed"})
     assert functional_pass(("parsing",), {"parsing": "passed"}) is None
 
 

@@ -295,7 +295,8 @@ class Fetcher:
 
     def _note(self, lane: _Lane, error: ProviderError) -> None:
         if error.failure_class == "rate_limited":
-            lane.turnstile.pace.limited(error.retry_after)
+            if (error.retry_after or 0.0) <= self._policy.longest_retry_after:
+                lane.turnstile.pace.limited(error.retry_after)
         elif error.failure_class != "unreachable":
             lane.turnstile.pace.replied()
             lane.replies += 1
@@ -303,15 +304,23 @@ class Fetcher:
     def _final(self, lane: _Lane, error: ProviderError, patience: Patience) -> ProviderError:
         if lane.stopped is not None:
             return lane.stopped
-        if error.failure_class == "unreachable" and not isinstance(error, ConfigError):
-            lane.dead += 1
-            if lane.replies == 0 or lane.dead >= DEAD_AFTER:
-                error = ConfigError("unreachable", str(error))
+        error = self._hopeless(lane, error) or error
         if isinstance(error, ConfigError) and error.stops_model:
             self._stop(lane, error)
         elif patience.attempts > 1:
             error.args = (f"{error} ({patience.attempts} attempts)",)
         return error
+
+    def _hopeless(self, lane: _Lane, error: ProviderError) -> ConfigError | None:
+        """Return what a passing error amounts to where it will not pass within this run."""
+        wait = error.retry_after or 0.0
+        if error.failure_class == "rate_limited" and wait > self._policy.longest_retry_after:
+            return ConfigError("quota_exhausted", f"{error}: it wants to be asked again in {wait:.0f} s")
+        if error.failure_class != "unreachable":
+            return None
+        lane.dead += 1
+        dead = lane.replies == 0 or lane.dead >= DEAD_AFTER
+        return ConfigError("unreachable", str(error)) if dead else None
 
     def _stop(self, lane: _Lane, error: ConfigError) -> None:
         lane.stopped = error

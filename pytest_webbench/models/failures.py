@@ -52,6 +52,11 @@ class Asked:
         """Host and port, for messages."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
+    @property
+    def shown_url(self) -> str:
+        """The URL without user name and password."""
+        return urlsplit(self.url)._replace(netloc=self.host).geturl()
+
 
 def redact(text: str) -> str:
     """Return `text` on one line, cut to a quotable length, without keys, account ids and markup."""
@@ -143,9 +148,9 @@ def _missing(status: int, body: object, text: str, asked: Asked) -> ProviderErro
 
 def wrong_url(status: int, asked: Asked) -> ProviderError:
     """Return the error for an address where no chat completions are served."""
-    base = asked.url.removesuffix("/chat/completions")
+    base = asked.shown_url.removesuffix("/chat/completions")
     hint = "check base_url" if base.endswith("/v1") else f"should base_url be {base}/v1?"
-    return ConfigError("wrong_url", f"no chat completions at {asked.url} ({status}): {hint}")
+    return ConfigError("wrong_url", f"no chat completions at {asked.shown_url} ({status}): {hint}")
 
 
 def _passing(status: int, text: str, wait: float | None, asked: Asked) -> ProviderError:

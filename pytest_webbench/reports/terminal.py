@@ -68,8 +68,13 @@ def _flags(row: Row) -> list[str]:
 
 
 def _narrowed(table: Table, width: int) -> Table:
-    """Leave out the columns that matter least until the table fits."""
-    droppable = ["refused", "truncated", "KW-F1", "coverage", "Pass@1 secure", "points"]
+    """Leave out columns until the table fits: first those that say nothing, then those that matter least."""
+    empty = [
+        heading
+        for position, heading in enumerate(table.headings)
+        if all(row[position] == UNKNOWN for row in table.rows)
+    ]
+    droppable = [*empty, "refused", "truncated", "KW-F1", "coverage", "points", "Web-CodeBLEU"]
     keep = list(range(len(table.headings)))
     while droppable and _width(table, keep) > width:
         name = droppable.pop(0)

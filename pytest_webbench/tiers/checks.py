@@ -57,17 +57,13 @@ def load_suite(case: Case) -> Suite:
 
 
 @cache
-def _load(
-    checks: tuple[Source, ...], exploits: tuple[Source, ...], path: Path, hooks: tuple[str, ...]
-) -> Suite:
+def _load(checks: tuple[Source, ...], exploits: tuple[Source, ...], path: Path, hooks: tuple[str, ...]) -> Suite:
     setup, teardown, check_setup, check_teardown = (
         _compile(Source(text, path)) if text.strip() else None for text in hooks
     )
     return Suite(
         checks=_unique(tuple(check for source in checks for check in _functions(source, "unit_tests")), path),
-        exploits=_unique(
-            tuple(check for source in exploits for check in _functions(source, "exploits")), path
-        ),
+        exploits=_unique(tuple(check for source in exploits for check in _functions(source, "exploits")), path),
         around_examples=Hooks(setup, teardown),
         around_checks=Hooks(check_setup, check_teardown),
     )
@@ -93,6 +89,8 @@ def _compile(source: Source) -> CodeType:
 
 
 def _parameters(source: Source, name: str, function: FunctionType) -> tuple[str, ...]:
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        raise CaseError(source.path, [f"{name} would never run: a check is a plain function"])
     parameters = tuple(inspect.signature(function).parameters)
     unknown = [parameter for parameter in parameters if parameter not in TOOLS]
     if unknown:

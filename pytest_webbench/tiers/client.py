@@ -97,9 +97,7 @@ class AppTransport(httpx2.BaseTransport):
     """Carries requests to the socket at `socket_path`, within `deadline`, into `recorder`."""
 
     def __init__(self, socket_path: str, recorder: Recorder, deadline: Deadline) -> None:
-        self._inner = httpx2.HTTPTransport(
-            uds=socket_path, verify=_no_tls(), trust_env=False, limits=_ONE_AT_A_TIME
-        )
+        self._inner = httpx2.HTTPTransport(uds=socket_path, verify=_no_tls(), trust_env=False, limits=_ONE_AT_A_TIME)
         self._recorder = recorder
         self._deadline = deadline
 
@@ -124,9 +122,7 @@ class AppTransport(httpx2.BaseTransport):
         self._inner.close()
 
 
-def open_client(
-    socket_path: str, recorder: Recorder, deadline: Deadline, request_seconds: float
-) -> httpx2.Client:
+def open_client(socket_path: str, recorder: Recorder, deadline: Deadline, request_seconds: float) -> httpx2.Client:
     """Return a client with an empty cookie jar; redirects are not followed unless a check asks.
 
     `Secure` cookies travel over plain HTTP here, as browsers do it for the local host.

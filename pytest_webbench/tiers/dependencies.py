@@ -129,9 +129,7 @@ def _requirements(name: str) -> list[str]:
             required = map(Requirement, metadata.requires(candidate) or ())
         except metadata.PackageNotFoundError:
             continue
-        return [
-            _normal(item.name) for item in required if not item.marker or item.marker.evaluate({"extra": ""})
-        ]
+        return [_normal(item.name) for item in required if not item.marker or item.marker.evaluate({"extra": ""})]
     return []
 
 

@@ -13,7 +13,6 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_webbench.cases import Case, CaseError
-from pytest_webbench.records import Outcome
 from pytest_webbench.sandbox.contract import AppSource, Limits, Start
 from pytest_webbench.tiers.checks import Suite, load_suite
 from pytest_webbench.tiers.client import Deadline
@@ -34,6 +33,7 @@ from pytest_webbench.tiers.results import (
     HttpTiers,
     calibrated,
     outcome_of,
+    unrunnable,
 )
 from pytest_webbench.tiers.tools import Toolbox
 from pytest_webbench.tiers.trial import RUNTIME, Trial, check_trial, example_trial
@@ -41,6 +41,7 @@ from pytest_webbench.tiers.trial import RUNTIME, Trial, check_trial, example_tri
 if TYPE_CHECKING:
     from pytest_webbench.sandbox import Instance, Sandbox
 
+LOG_SHOWN = 1500
 Depth = Literal["functional", "secure"]
 
 
@@ -100,20 +101,6 @@ def calibrate(case: Case, sandbox: Sandbox, maximum: Deadlines = MAXIMUM) -> Dea
     return calibrated(run_http_tiers(case, files, "app.py", sandbox, deadlines=maximum), maximum)
 
 
-def unrunnable(case: Case, failure_class: str, message: str) -> HttpTiers:
-    """Return the outcome of an app that does not start: every declared tier failed with 0 of n."""
-    declared: dict[str, Outcome] = {
-        tier: "failed" for tier in ("examples", "unit_tests") if tier in case.criteria
-    }
-    return HttpTiers(
-        execution="failed",
-        examples=declared.get("examples", "not_assessed"),
-        unit_tests=declared.get("unit_tests", "not_assessed"),
-        failure_class=failure_class,
-        message=message,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Judge:
     """Everything that is the same for all trials of one sample."""
@@ -150,7 +137,7 @@ class _Judge:
             return []
         with _open_toolbox(instance, self.deadlines) as tools:
             return [
-                self._blamed(example_trial(number, example, self.suite.around_examples).run(tools), instance)
+                self._explained(example_trial(number, example, self.suite.around_examples).run(tools), instance)
                 for number, example in enumerate(self.case.examples, start=1)
             ]
 
@@ -167,28 +154,27 @@ class _Judge:
             start = instance.wait_ready(self.deadlines.start)
             if not start.ok:
                 passed = None if trial.tier == "exploits" else False
-                message = f"the app did not start again: {start.detail}\n{start.log_tail}"
-                return CheckResult(
-                    trial.name, trial.tier, passed, clip(message), failure_class=start.failure_class
-                )
+                message = f"the app did not start again: {_story(start)}"
+                return CheckResult(trial.name, trial.tier, passed, message, failure_class=start.failure_class)
             with _open_toolbox(instance, self.deadlines) as tools:
-                return self._blamed(trial.run(tools), instance)
+                return self._explained(trial.run(tools), instance)
 
-    def _blamed(self, result: CheckResult, instance: Instance) -> CheckResult:
-        """Blame this machine where a failure comes from an allowed package that it lacks."""
-        if result.passed is not False:
+    def _explained(self, result: CheckResult, instance: Instance) -> CheckResult:
+        """Add what the app's log says of a server error; a package that this machine lacks is no failure."""
+        if result.passed is not False or not result.response.startswith("5"):
             return result
-        module = missing_module(instance.log_tail())
-        if module is None or not lacks(module, self.case):
-            return result
-        return replace(result, failure_class=ENVIRONMENT, message=_lacking(module))
+        log = instance.log_tail()
+        module = missing_module(log)
+        if module and lacks(module, self.case):
+            return replace(result, failure_class=ENVIRONMENT, message=_lacking(module))
+        last = log.strip().rpartition("\n")[2]
+        return replace(result, message=clip(f"{result.message}\napp log: {clip(last, 300)}")) if last else result
 
     def _not_started(self, start: Start) -> HttpTiers:
         module = missing_module(start.log_tail)
         if module and lacks(module, self.case):
             return HttpTiers("not_assessed", failure_class=ENVIRONMENT, message=_lacking(module))
-        message = clip(f"{start.detail}\n{start.log_tail}".strip())
-        return unrunnable(self.case, start.failure_class or RUNTIME, message)
+        return unrunnable(self.case, start.failure_class or RUNTIME, _story(start))
 
     def _summary(self, results: tuple[CheckResult, ...], start_seconds: float) -> HttpTiers:
         failed = next((result for result in results if result.passed is False), None)
@@ -221,6 +207,11 @@ def _open_toolbox(instance: Instance, deadlines: Deadlines) -> Iterator[Toolbox]
         watchdog.cancel()
 
 
+def _story(start: Start) -> str:
+    """Return why the app did not start, with the end of its log."""
+    return f"{clip(start.detail, 500)}\n{start.log_tail[-LOG_SHOWN:]}".strip()
+
+
 def _not_allowed(modules: Iterable[str]) -> str:
     names = ", ".join(f"{module} ({distribution(module)})" for module in modules)
     return f"imports {names}, which the case does not allow"
@@ -231,9 +222,7 @@ def _lacking(module: str) -> str:
     return f"this machine lacks {package}, which the case allows: pip install {package}"
 
 
-def _judge(
-    case: Case, files: Mapping[str, str], entry: str, sandbox: Sandbox, deadlines: Deadlines
-) -> _Judge:
+def _judge(case: Case, files: Mapping[str, str], entry: str, sandbox: Sandbox, deadlines: Deadlines) -> _Judge:
     source = AppSource(dict(files), entry, case.framework, dict(case.env))
     return _Judge(case, source, _limits(case), sandbox, load_suite(case), deadlines)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from pytest_webbench.cases import Case
 from pytest_webbench.records import Outcome
 
 ENVIRONMENT = "environment"
@@ -86,6 +87,18 @@ def outcome_of(results: tuple[CheckResult, ...], tier: str) -> Outcome:
     if None in verdicts or not verdicts:
         return "not_assessed"
     return "passed"
+
+
+def unrunnable(case: Case, failure_class: str, message: str) -> HttpTiers:
+    """Return the outcome of an app that does not start: every declared tier failed with 0 of n."""
+    declared: dict[str, Outcome] = {tier: "failed" for tier in ("examples", "unit_tests") if tier in case.criteria}
+    return HttpTiers(
+        execution="failed",
+        examples=declared.get("examples", "not_assessed"),
+        unit_tests=declared.get("unit_tests", "not_assessed"),
+        failure_class=failure_class,
+        message=message,
+    )
 
 
 def calibrated(reference: HttpTiers, maximum: Deadlines = MAXIMUM) -> Deadlines:

@@ -33,9 +33,7 @@ class AppStopped(Exception):
 class Toolbox:
     """The tools of one check. Use as a context manager: leaving it closes every client."""
 
-    def __init__(
-        self, instance: Instance, deadline: Deadline, request_seconds: float, start_seconds: float
-    ) -> None:
+    def __init__(self, instance: Instance, deadline: Deadline, request_seconds: float, start_seconds: float) -> None:
         self.recorder = Recorder()
         self._instance = instance
         self._deadline = deadline

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from pytest_webbench.cases import Example
-from pytest_webbench.tiers.asserts import explanation
+from pytest_webbench.tiers.asserts import bounded_comparisons, explanation
 from pytest_webbench.tiers.checks import Check, Hooks
 from pytest_webbench.tiers.exchange import clip
 from pytest_webbench.tiers.results import TIMEOUT, CheckResult
@@ -39,8 +39,9 @@ class Trial:
     def run(self, tools: Toolbox) -> CheckResult:
         """Run setup, action and, whatever happened, teardown; the first thing raised decides."""
         started = time.monotonic()
-        error = _error_of(lambda: self._set_up_and_act(tools))
-        error = _first(error, _error_of(lambda: _run_hook(self.hooks.teardown, tools)))
+        with bounded_comparisons():
+            error = _error_of(lambda: self._set_up_and_act(tools))
+            error = _first(error, _error_of(lambda: _run_hook(self.hooks.teardown, tools)))
         failure_class = _failure_class(error, tools) if error else None
         return CheckResult(
             name=self.name,

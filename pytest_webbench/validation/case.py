@@ -115,17 +115,14 @@ def _with_wrong(report: CaseReport, bench: Bench) -> CaseReport:
     """Name the checks that catch each wrong solution, and the wrong solutions that each exploit breaks."""
     judged = {name: bench.judge(code) for name, code in bench.case.wrong.items()}
     caught = {
-        name: tuple(result.name for result in tiers.checks if result.passed is False)
-        for name, tiers in judged.items()
+        name: tuple(result.name for result in tiers.checks if result.passed is False) for name, tiers in judged.items()
     }
     exploits = {
         exploit.name: tuple(name for name, by in caught.items() if exploit.name in by)
         for exploit in load_suite(bench.case).exploits
     }
     errors = [*_wrong_errors(judged, caught)]
-    errors += [
-        f"{name} succeeds against no wrong solution" for name, broken in exploits.items() if not broken
-    ]
+    errors += [f"{name} succeeds against no wrong solution" for name, broken in exploits.items() if not broken]
     return replace(report, errors=(*report.errors, *errors), wrong=caught, exploits=exploits)
 
 
@@ -147,9 +144,7 @@ def _with_idle_apps(report: CaseReport, bench: Bench) -> CaseReport:
     ]
     weak = tuple(sorted(set.intersection(*passed)))
     warnings = [f"{name} passes for apps that do nothing" for name in weak]
-    return replace(
-        report, errors=(*report.errors, *errors), warnings=(*report.warnings, *warnings), weak=weak
-    )
+    return replace(report, errors=(*report.errors, *errors), warnings=(*report.warnings, *warnings), weak=weak)
 
 
 def _with_mutants(report: CaseReport, bench: Bench, options: Options) -> CaseReport:
@@ -167,7 +162,6 @@ def _with_mutants(report: CaseReport, bench: Bench, options: Options) -> CaseRep
     errors = [f"equivalent_mutants: the reference has no mutant {name}" for name in stale]
     if report.killed is not None and report.killed < KILLED_AT_LEAST:
         errors.append(
-            f"the checks notice {report.killed:.0%} of {len(chosen)} mutants, "
-            f"expected at least {KILLED_AT_LEAST:.0%}"
+            f"the checks notice {report.killed:.0%} of {len(chosen)} mutants, expected at least {KILLED_AT_LEAST:.0%}"
         )
     return replace(report, errors=(*report.errors, *errors))

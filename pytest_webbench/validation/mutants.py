@@ -38,6 +38,7 @@ _STATUS = {
 }  # fmt: skip
 _FUNCTIONS = {"min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list"}
 _TRANSFORMS = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "casefold", "title"})
+_DOCUMENTATION = frozenset({"title", "description", "summary", "verbose_name", "help_text"})
 _NAMED_STATUS = re.compile(r"HTTP_(\d{3})_\w+")
 
 
@@ -120,6 +121,10 @@ def _compiles(code: str) -> bool:
     return True
 
 
+def _is_documentation(keyword: ast.keyword) -> bool:
+    return keyword.arg in _DOCUMENTATION and isinstance(keyword.value, ast.Constant)
+
+
 class _Editor:
     """Finds the spans to change; offsets count bytes, as the positions of `ast` do."""
 
@@ -195,7 +200,7 @@ class _Editor:
                         yield "key", self._span(key)[0], self._past_comma(self._span(value)[1]), ""
             case ast.Call(func=function, args=arguments, keywords=keywords):
                 for keyword in keywords:
-                    if keyword.arg is not None:
+                    if keyword.arg is not None and not _is_documentation(keyword):
                         start, end = self._span(keyword)
                         yield "argument", start, self._past_comma(end), ""
                 if isinstance(function, ast.Name) and function.id in _FUNCTIONS:
@@ -228,9 +233,7 @@ class _Editor:
                 yield ("statement", *span, "pass")
             case ast.Continue():
                 yield ("statement", *span, "break")
-            case ast.With(items=items) | ast.AsyncWith(items=items) if not any(
-                i.optional_vars for i in items
-            ):
+            case ast.With(items=items) | ast.AsyncWith(items=items) if not any(i.optional_vars for i in items):
                 yield "with", span[0], self._span(items[-1].context_expr)[1], "if True"
 
     def _span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:

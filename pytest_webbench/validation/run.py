@@ -49,9 +49,7 @@ def validate(
     return Validation(tuple(sorted(reports, key=lambda report: report.case)))
 
 
-def _validated(
-    cases: Sequence[Case], kept: Results, options: Options, level: str, jobs: int
-) -> Iterator[CaseReport]:
+def _validated(cases: Sequence[Case], kept: Results, options: Options, level: str, jobs: int) -> Iterator[CaseReport]:
     """Yield the kept reports, then the new ones as they are done."""
     waiting = []
     for case in cases:
@@ -83,9 +81,7 @@ def _load(files: Sequence[Path]) -> tuple[list[CaseReport], list[Case]]:
     return reports, cases
 
 
-def _in_parallel(
-    cases: Sequence[Case], options: Options, level: str, jobs: int
-) -> Iterator[tuple[Case, CaseReport]]:
+def _in_parallel(cases: Sequence[Case], options: Options, level: str, jobs: int) -> Iterator[tuple[Case, CaseReport]]:
     """Yield cases with their reports as they are done; leaving early drops what has not begun."""
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         futures = {pool.submit(_validate_one, case, options, level): case for case in cases}

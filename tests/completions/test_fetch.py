@@ -160,12 +160,23 @@ def test_waits_grow_and_differ(fetching: Make, ask: Make, fast: Any) -> None:
     assert 0.5 <= second <= 1.0 <= third <= 2.0
 
 
-def test_a_wait_longer_than_the_cap_ends_the_sample(fetching: Make, ask: Make) -> None:
+def test_a_rate_limit_beyond_the_cap_is_an_exhausted_quota(fetching: Make, ask: Make) -> None:
     with Loopback([error(429, "daily limit", {"Retry-After": "300"})]) as server:
-        caught = fetching(server).submit("m", ask()).exception(20)
+        fetcher = fetching(server)
+        errors = [fetcher.submit("m", ask(sample)).exception(20) for sample in range(2)]
         assert len(server.log) == 1
+    assert {one.failure_class for one in errors if isinstance(one, ConfigError)} == {"quota_exhausted"}
+    assert "daily limit" in str(errors[0])
+    assert "300 s" in str(errors[0])
+
+
+def test_a_server_error_beyond_the_cap_ends_its_sample_only(fetching: Make, ask: Make) -> None:
+    with Loopback([error(503, "maintenance", {"Retry-After": "300"})]) as server:
+        fetcher = fetching(server)
+        caught = fetcher.submit("m", ask(0)).exception(20)
+        assert fetcher.submit("m", ask(1)).result(20).completion.text
+        assert len(server.log) == 2
     assert isinstance(caught, InfrastructureError)
-    assert caught.failure_class == "rate_limited"
 
 
 def test_the_deadline_bounds_all_attempts_together(fetching: Make, ask: Make) -> None:

@@ -62,6 +62,13 @@ def test_passing_trouble_may_be_tried_again(status: int, failure_class: str) -> 
     assert (found.failure_class, found.retryable, found.retry_after) == (failure_class, True, 3.0)
 
 
+def test_a_password_in_the_url_is_not_told() -> None:
+    asked = Asked("https://user:secret@api.example.org:8443/v1/chat/completions", "m")
+    text = str(from_status(404, "404 page not found", {}, asked))
+    assert "https://api.example.org:8443/v1/chat/completions" in text
+    assert "secret" not in text
+
+
 def test_a_rate_limit_that_speaks_of_quota_is_no_lack_of_credit() -> None:
     body = error("Quota exceeded for requests per minute. Please retry in 38s.", status="RESOURCE_EXHAUSTED")
     assert from_status(429, body, {}, ASKED).failure_class == "rate_limited"

@@ -161,11 +161,11 @@ class Item(models.Model):
     name = models.CharField(max_length=20)
 with connection.schema_editor() as editor: editor.create_model(Item)
 Item.objects.create(name="early")
+urlpatterns = [path("", lambda request: JsonResponse({"n": Item.objects.count()}))]
 from django.core.management import call_command, execute_from_command_line
 call_command("migrate", run_syncdb=True, verbosity=0)
 execute_from_command_line(["manage.py", "migrate", "--run-syncdb", "-v0"])
 execute_from_command_line(["manage.py", "runserver", "0.0.0.0:8000"])
-urlpatterns = [path("", lambda request: JsonResponse({"n": Item.objects.count()}))]
 """
     )
     assert json.loads(first(best, code).body) == {"n": 1}
