@@ -27,7 +27,8 @@ DEFAULT_CONCURRENCY = 16
 CLOSE_SECONDS = 1.0
 CHARACTERS_PER_TOKEN = 3.5
 ASSUMED_OUTPUT_TOKENS = 2048
-DEAD_AFTER = 5
+FRUITLESS = frozenset({"unreachable", "empty_response", "bad_json"})
+FRUITLESS_SAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +81,20 @@ class _Job:
 
 @dataclass(slots=True, eq=False)
 class _Lane:
-    """What the requests of one model share; `dead` counts samples in a row that met no server."""
+    """What the requests of one model share.
+
+    `connected`: the server once replied; `answered`: a completion once came; `failed` counts the samples
+    in a row that ended in one of `FRUITLESS`.
+    """
 
     plan: ModelPlan
     turnstile: Turnstile
     doorman: asyncio.Task[None]
     provider: asyncio.Task[Provider] | None = None
     stopped: ConfigError | None = None
-    replies: int = 0
-    dead: int = 0
+    connected: bool = False
+    answered: bool = False
+    failed: int = 0
     jobs: set[_Job] = field(default_factory=set)
 
 
@@ -278,8 +284,8 @@ class Fetcher:
 
     def _keep(self, lane: _Lane, job: _Job, completion: Completion) -> Completion:
         lane.turnstile.pace.replied()
-        lane.replies += 1
-        lane.dead = 0
+        lane.connected = lane.answered = True
+        lane.failed = 0
         price = lane.plan.price
         cost = price.cost(completion.input_tokens, completion.output_tokens) if price else completion.cost
         kept = replace(completion, cost=cost, created_at=datetime.now(UTC).isoformat(timespec="seconds"))
@@ -299,7 +305,7 @@ class Fetcher:
                 lane.turnstile.pace.limited(error.retry_after)
         elif error.failure_class != "unreachable":
             lane.turnstile.pace.replied()
-            lane.replies += 1
+            lane.connected = True
 
     def _final(self, lane: _Lane, error: ProviderError, patience: Patience) -> ProviderError:
         if lane.stopped is not None:
@@ -316,11 +322,13 @@ class Fetcher:
         wait = error.retry_after or 0.0
         if error.failure_class == "rate_limited" and wait > self._policy.longest_retry_after:
             return ConfigError("quota_exhausted", f"{error}: it wants to be asked again in {wait:.0f} s")
-        if error.failure_class != "unreachable":
-            return None
-        lane.dead += 1
-        dead = lane.replies == 0 or lane.dead >= DEAD_AFTER
-        return ConfigError("unreachable", str(error)) if dead else None
+        lane.failed += error.failure_class in FRUITLESS
+        many = lane.failed >= FRUITLESS_SAMPLES
+        if error.failure_class == "unreachable" and (many or not lane.connected):
+            return ConfigError("unreachable", str(error))
+        if error.failure_class in FRUITLESS and many and not lane.answered:
+            return ConfigError(error.failure_class, f"{error}, and so for the first {lane.failed} samples")
+        return None
 
     def _stop(self, lane: _Lane, error: ConfigError) -> None:
         lane.stopped = error

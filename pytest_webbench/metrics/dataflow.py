@@ -218,7 +218,7 @@ class _Trace:
         self._room -= len(names)
         if repeated or relation == "comesFrom":
             names = tuple(dict.fromkeys(names))
-        if names or relation == "computedFrom":
+        if span[0] < span[1] and (names or relation == "computedFrom"):
             self._origins[span[0] : span[1]] = [(relation, names)] * (span[1] - span[0])
             self._sources.update(range(first, end))
 

@@ -33,6 +33,8 @@ FLOW_KINDS = frozenset(
     }
 )
 ERROR_SYMBOL = 65535
+SPELLED_DEPTH = 200
+"""Depth of trees up to which S-expressions are made: their making recurses."""
 
 
 @dataclass(slots=True)
@@ -98,7 +100,8 @@ def parse(code: str, shape_id: ShapeId) -> ParsedCode:
     """Parse Python text of any kind; text that is no Python gives a tree with error nodes.
 
     A shape is what a subtree's S-expression shows: named nodes and field names. Each subtree's shape is
-    given as a key to `shape_id`, bottom up: (symbol, field of 1st child, id of 1st child, ...).
+    given as a key to `shape_id`, bottom up: (symbol, field of 1st child, id of 1st child, ...), or the
+    S-expression itself where it shows a missing line end, for which there is no node.
     """
     import tree_sitter
 
@@ -111,7 +114,7 @@ def parse(code: str, shape_id: ShapeId) -> ParsedCode:
 def _walk(tree: tree_sitter.Tree, source: bytes, grammar: _Grammar, shape_id: ShapeId) -> ParsedCode:
     """Visit every node once, in one loop for speed: `open_nodes` holds the ancestors of the present one."""
     _, symbols, fields = grammar
-    broken = tree.root_node.has_error
+    broken = spelled = tree.root_node.has_error
     variables, shapes = Variables(), list[int | None]()
     names, definable = variables.names, variables.definable
     cursor = tree.walk()
@@ -129,6 +132,7 @@ def _walk(tree: tree_sitter.Tree, source: bytes, grammar: _Grammar, shape_id: Sh
         if enter():
             open_nodes.append((number, symbol, len(names), steering, key, children))
             key, children = [number], []
+            spelled = spelled and len(open_nodes) < SPELLED_DEPTH
             if not string_depth:
                 if steers:
                     steering += 1
@@ -155,7 +159,7 @@ def _walk(tree: tree_sitter.Tree, source: bytes, grammar: _Grammar, shape_id: Sh
                 return ParsedCode(children[0], variables, shapes)
             if string_depth == len(open_nodes):
                 string_depth = 0
-            shape = shape_id(tuple(key))
+            shape = shape_id((spelled and _spelling(cursor)) or tuple(key))
             shapes.append(shape)
             inner_key, inner = key, children
             number, symbol, first, before, key, children = open_nodes.pop()
@@ -166,3 +170,10 @@ def _walk(tree: tree_sitter.Tree, source: bytes, grammar: _Grammar, shape_id: Sh
             kept = () if plain and role != "left" and role != "right" else inner
             children.append((kind, role, first, len(names), kept, plain))
             key += (field_id, shape) if named else inner_key[1:]
+
+
+def _spelling(cursor: tree_sitter.TreeCursor) -> ShapeKey:
+    """Return the S-expression of a subtree in which a token without a node is missing, else nothing."""
+    node = cursor.node
+    text = str(node) if node and node.has_error else ""
+    return (text,) if "(MISSING _" in text else ()

@@ -114,6 +114,28 @@ def become(uid: int, capabilities: int) -> None:
     set_capabilities(capabilities)
 
 
+def has_capability(mask: int) -> bool:
+    """Return whether the calling process may use the capabilities in `mask`."""
+    header, data = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
+    _call("capget", header, data)
+    return (data[1] | data[4] << 32) & mask == mask
+
+
+def rehearse(uid: int | None) -> None:
+    """Do once what a zygote does for each app in its namespaces; raise OSError where that is refused."""
+    if uid is not None:
+        become(uid, CAP_SYS_ADMIN)
+    mount_tmpfs(BOX, 1 << 20, 64)
+    unshare(CLONE_NEWPID | CLONE_NEWNS)
+    keep_mounts_private()
+    detach("/proc")
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if os.getpid() == 1 else 1)
+    if os.waitpid(child, 0)[1]:
+        raise OSError(errno.EPERM, "no pid namespace")
+
+
 def set_limits(limits: Mapping[str, float]) -> None:
     """Apply the resource limits of a `Limits` object, never above the hard limits found."""
     wanted = {
@@ -133,12 +155,15 @@ def set_limits(limits: Mapping[str, float]) -> None:
 
 
 def landlock_abi() -> int:
-    """Return the kernel's Landlock ABI version; 0 without Landlock or without its Python binding."""
+    """Return the kernel's Landlock ABI version; 0 without Landlock (or leave to use it) or its binding."""
     if importlib.util.find_spec("landlockpy") is None:
         return 0
     import landlockpy
 
-    return landlockpy.abi_version()
+    try:
+        return landlockpy.abi_version()
+    except OSError:
+        return 0
 
 
 def load_landlock() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from . import confine, levels
 from .contract import AppSource, Level, Limits
 from .instance import Instance
-from .levels import UNPRIVILEGED_UID, Walls
+from .levels import Walls
 from .zygote_process import ZygoteProcess, remove_folder
 
 if TYPE_CHECKING:
@@ -86,6 +86,10 @@ class Sandbox:
 
         return probe(self)
 
+    def retire(self, framework: str) -> None:
+        """End the zygote of `framework`, with its apps; the next launch would start another."""
+        self._zygotes.pop(framework).close()
+
     def close(self) -> None:
         """End all zygotes and apps, and remove every temporary file."""
         for zygote in self._zygotes.values():
@@ -100,9 +104,7 @@ class Sandbox:
         if zygote is not None and not zygote.running:
             zygote.close()
         if zygote is None or not zygote.running:
-            self._zygotes[framework] = ZygoteProcess(
-                framework, self.walls, self._machine, levels.python(), self._scratch
-            )
+            self._zygotes[framework] = ZygoteProcess(framework, self.walls, self._machine, self._scratch)
         return self._zygotes[framework]
 
     def _new_folder(self, number: int) -> str:
@@ -110,8 +112,9 @@ class Sandbox:
             return f"{confine.BOX}/{number}"
         folder = self._work / str(number)
         folder.mkdir(mode=0o700)
-        if os.geteuid() == 0:
-            os.chown(folder, UNPRIVILEGED_UID, UNPRIVILEGED_UID)
+        who = levels.identity(self.walls, self._machine)
+        if who is not None and who.uid is not None:
+            os.chown(folder, who.uid, who.uid)
         return str(folder)
 
 

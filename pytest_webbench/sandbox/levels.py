@@ -6,43 +6,17 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from . import confine
 from .contract import Level, SandboxUnavailable
+from .interpreter import interpreter
 
 UNPRIVILEGED_UID = 65534
 """Whom root turns into: `nobody` on every Linux."""
 
 _LANDLOCK_FOR_KERNEL_LEVEL = 6
-_SYSTEM_FILES = (
-    "/etc/ld.so.cache",
-    "/etc/localtime",
-    "/etc/mime.types",
-    "/etc/ssl/certs",
-    "/usr/share/zoneinfo",
-    "/usr/lib",
-    "/usr/lib32",
-    "/usr/lib64",
-    "/usr/local/lib",
-    "/lib",
-    "/lib32",
-    "/lib64",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Python:
-    """The interpreter of the zygote: what it must read, and whether an unprivileged user can."""
-
-    executable: str
-    packages: tuple[str, ...]
-    readable: tuple[str, ...]
-    readable_by_all: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,37 +56,30 @@ class Walls:
         return f"{', '.join(here)}; MISSING {'; '.join(_missing(self, machine))}"
 
 
-@cache
-def python() -> Python:
-    """Describe the running interpreter."""
-    packages = tuple(path for path in sys.path if Path(path).name in ("site-packages", "dist-packages"))
-    paths = sysconfig.get_paths()
-    prefixes = [f"{sys.base_prefix}/lib", *(paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib"))]
-    wanted = dict.fromkeys(os.path.realpath(path) for path in (*prefixes, *packages))
-    readable = tuple(path for path in (*wanted, *packages, *_SYSTEM_FILES) if os.path.exists(path))
-    folders = [Path(sys.executable).resolve(), *map(Path, readable), Path(__file__).parent]
-    return Python(sys.executable, packages, readable, all(map(_open_to_all, folders)))
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who the zygote turns into (None: nobody else), and the capabilities that it and its apps keep."""
+
+    uid: int | None
+    zygote: int
+    apps: int
 
 
-def _open_to_all(path: Path) -> bool:
-    return all(parent.stat().st_mode & 0o001 for parent in path.parents) and bool(path.stat().st_mode & 0o004)
-
-
-def view() -> list[str]:
-    """Return the paths that a namespace must show for the zygote to start, links as well as targets."""
-    chain = _links(Path(sys.executable))
-    venv = [sys.prefix] if sys.prefix != sys.base_prefix else []
-    package = str(Path(__file__).parent)
-    return list(
-        dict.fromkeys([sys.base_prefix, *venv, *(str(path.parent) for path in chain), *python().readable, package])
-    )
-
-
-def _links(path: Path) -> Iterator[Path]:
-    yield path
-    while path.is_symlink():
-        path = path.parent / path.readlink()
-        yield path
+def identity(walls: Walls, machine: Machine) -> Identity | None:
+    """Return who apps run as: never as root with its powers. None at the off level: as whoever runs this."""
+    root = os.geteuid() == 0
+    if walls.namespaces:
+        inherited = not root or machine.bubblewrap_uid is not None
+        return Identity(None if inherited else UNPRIVILEGED_UID, confine.CAP_SYS_ADMIN, 0)
+    if walls.level is Level.OFF:
+        return None
+    if not root:
+        return Identity(None, 0, 0)
+    if interpreter().open_to_all:
+        return Identity(UNPRIVILEGED_UID, 0, 0)
+    if walls.landlock and confine.has_capability(confine.CAP_DAC_READ_SEARCH):
+        return Identity(UNPRIVILEGED_UID, confine.CAP_DAC_READ_SEARCH, confine.CAP_DAC_READ_SEARCH)
+    return Identity(None, 0, 0)
 
 
 @cache
@@ -128,9 +95,11 @@ def _working_bubblewrap() -> tuple[tuple[str, ...] | None, int | None, str]:
         return None, None, "bubblewrap is not installed"
     problem = ""
     for uid, user_namespace in _ways():
-        command = confine.bubblewrap(view(), user_namespace=user_namespace)
+        command = confine.bubblewrap(interpreter().shown, user_namespace=user_namespace)
+        become = None if user_namespace else UNPRIVILEGED_UID
+        rehearsal = f"from pytest_webbench.sandbox import confine\nconfine.rehearse({become})"
         tried = subprocess.run(
-            [*command, sys.executable, "-I", "-S", "-c", ""],
+            [*command, *interpreter().command(rehearsal)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -138,7 +107,7 @@ def _working_bubblewrap() -> tuple[tuple[str, ...] | None, int | None, str]:
             user=uid,
             group=uid,
             extra_groups=None if uid is None else [],
-            env={"PATH": os.defpath + ":/usr/sbin"},
+            env={"PATH": os.defpath},
             check=False,
         )
         if tried.returncode == 0:
@@ -151,7 +120,7 @@ def _ways() -> list[tuple[int | None, bool]]:
     """Return (uid to start bubblewrap as, in a user namespace) in order of preference."""
     if os.geteuid() != 0:
         return [(None, True)]
-    as_nobody = [(UNPRIVILEGED_UID, True)] if python().readable_by_all else []
+    as_nobody = [(UNPRIVILEGED_UID, True)] if interpreter().open_to_all else []
     return [*as_nobody, (None, False)]
 
 

@@ -12,9 +12,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import confine, levels
+from . import confine
 from .contract import SandboxBroken
-from .levels import UNPRIVILEGED_UID, Machine, Python, Walls
+from .interpreter import interpreter
+from .levels import UNPRIVILEGED_UID, Machine, Walls, identity
 
 if TYPE_CHECKING:
     from .instance import Instance
@@ -22,15 +23,7 @@ if TYPE_CHECKING:
 _START_SECONDS = 120.0
 _ANSWER_SECONDS = 60.0
 _MAX_MESSAGE = 1 << 16
-_PACKAGE = Path(__file__).parent
-_BOOT = """
-import sys, types
-for name, folder in (("pytest_webbench", {0!r}), ("pytest_webbench.sandbox", {1!r})):
-    module = sys.modules[name] = types.ModuleType(name)
-    module.__path__ = [folder]
-from pytest_webbench.sandbox.inside.zygote import main
-main()
-"""
+_MAIN = "from pytest_webbench.sandbox.inside.zygote import main\nmain()"
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
     "LANG": "C.UTF-8",
@@ -42,21 +35,19 @@ _ENVIRONMENT = {
 class ZygoteProcess:
     """A running zygote for one framework. `ended` keeps the end of instances until somebody asks."""
 
-    def __init__(self, framework: str, walls: Walls, machine: Machine, python: Python, scratch: Path) -> None:
+    def __init__(self, framework: str, walls: Walls, machine: Machine, scratch: Path) -> None:
         self._namespaces = walls.namespaces
-        self._scratch = scratch
         self._error_path = scratch / f"{framework}.err"
         self._ended: dict[int, dict[str, Any]] = {}
         self._launches = 0
         self._broken = False
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, self._error_path.open("wb") as errors:
-            config = json.dumps(_config(framework, walls, machine, python))
+            config = json.dumps(_config(framework, walls, machine))
             wrapper = list(machine.bubblewrap or ()) if walls.namespaces else []
             uid = machine.bubblewrap_uid if walls.namespaces else None
-            boot = _BOOT.format(str(_PACKAGE.parent), str(_PACKAGE))
             self._process = subprocess.Popen(
-                [*wrapper, python.executable, "-I", "-B", "-X", "utf8", "-c", boot, str(theirs.fileno()), config],
+                [*wrapper, *interpreter().command(_MAIN), str(theirs.fileno()), config],
                 pass_fds=[theirs.fileno()],
                 env=_ENVIRONMENT,
                 cwd="/",
@@ -156,29 +147,20 @@ class ZygoteProcess:
         return SandboxBroken(f"the sandbox's zygote is gone or silent (exit {self._process.returncode}): {tail}")
 
 
-def _config(framework: str, walls: Walls, machine: Machine, python: Python) -> dict[str, Any]:
-    root = os.geteuid() == 0
-    uid: int | None = None
-    capabilities = app_capabilities = 0
-    if walls.namespaces:
-        capabilities = confine.CAP_SYS_ADMIN
-        uid = UNPRIVILEGED_UID if root and machine.bubblewrap_uid is None else None
-    elif root and (python.readable_by_all or walls.landlock):
-        uid = UNPRIVILEGED_UID
-        if not python.readable_by_all:
-            capabilities = app_capabilities = confine.CAP_DAC_READ_SEARCH
+def _config(framework: str, walls: Walls, machine: Machine) -> dict[str, Any]:
+    python, who = interpreter(), identity(walls, machine)
     return {
         "framework": framework,
         "packages": list(python.packages),
         "readable": list(python.readable),
-        "programs": [sys.executable, os.path.realpath(sys.executable), f"{sys.base_prefix}/lib"],
-        "below_tmp": confine.shown_below_tmp(levels.view()),
+        "programs": [python.executable, os.path.realpath(python.executable), f"{sys.base_prefix}/lib"],
+        "below_tmp": confine.shown_below_tmp(python.shown),
         "namespaces": walls.namespaces,
         "landlock": bool(walls.landlock),
         "seccomp": walls.seccomp,
-        "uid": uid,
-        "capabilities": capabilities,
-        "app_capabilities": app_capabilities,
+        "uid": who.uid if who else None,
+        "capabilities": who.zygote if who else 0,
+        "app_capabilities": who.apps if who else None,
     }
 
 

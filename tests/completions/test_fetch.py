@@ -197,6 +197,18 @@ def test_a_server_that_went_away_costs_a_few_samples_before_its_model_stops(fetc
     assert statuses == ["infrastructure_error"] * 4 + ["config_error"] * 4
 
 
+def test_a_model_that_only_ever_sent_nothing_is_stopped(fetching: Make, ask: Make) -> None:
+    with Loopback(answer=lambda seen: completion("", usage=None)) as server:
+        fetcher = fetching(server, concurrency=1)
+        errors = [fetcher.submit("m", request).exception(20) for request in samples(ask, 8)]
+        assert len(server.log) == 5 * 4
+    assert [one.status for one in errors if isinstance(one, ProviderError)] == [
+        *["infrastructure_error"] * 4,
+        *["config_error"] * 4,
+    ]
+    assert "first 5 samples" in str(errors[-1])
+
+
 def test_a_failure_is_told_once_and_then_asked_again(fetching: Make, ask: Make, store: CompletionStore) -> None:
     with Loopback([error(500, "down")] * 4) as server:
         fetcher = fetching(server)

@@ -347,3 +347,43 @@ def test_the_cases_limits_reach_the_sandbox(case, judge, standin):
 def test_an_unknown_limit_is_the_cases_error(case, judge):
     with pytest.raises(CaseError, match="limits: unknown patience; known are cpu_seconds"):
         judge(case(limits={"patience": 3.0}), HELLO)
+
+
+def test_a_server_error_brings_the_last_line_of_the_apps_log(case, judge):
+    app = "def app(environ, start_response):\n    raise ValueError('no such table')"
+    result = only(judge(case("def check_it(client):\n    assert client.get('/').status_code == 200"), app))
+    assert result.message.endswith("app log: ValueError: no such table")
+
+
+@pytest.mark.parametrize("check", ["async def check_it(client):\n    assert 0", "def check_it(client):\n    yield"])
+def test_a_check_that_would_never_run_is_the_cases_error(case, judge, check):
+    with pytest.raises(CaseError, match="check_it would never run"):
+        judge(case(check), HELLO)
+
+
+def test_comparing_with_megabytes_of_answer_does_not_hang(case, judge):
+    app = """
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [("line %d\\n" % n).encode() for n in range(400_000)]
+    """
+    check = """
+    def check_it(client):
+        assert client.get('/').text == "\\n".join("line %d" % (2 * n) for n in range(400_000))
+    """
+    result = only(judge(case(check), app))
+    assert result.failure_class == "check_failed"
+    assert "line 1" in result.message
+
+
+def test_small_comparisons_are_explained_as_in_a_test(case, judge):
+    check = "def check_it(client):\n    assert {'a': client.get('/').text, 'b': 2} == {'a': 'bye', 'b': 2}"
+    message = only(judge(case(check), HELLO)).message
+    assert "Differing items" in message
+    assert "\x1b" not in message
+
+
+def test_the_end_of_a_long_log_is_kept(case, judge):
+    tiers = judge(case("def check_it(client):\n    pass"), "print('x' * 9000)\nraise KeyError('the reason')")
+    assert "KeyError: 'the reason'" in tiers.message
+    assert len(tiers.message) <= 2048

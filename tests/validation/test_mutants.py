@@ -122,3 +122,7 @@ def test_the_choice_follows_the_seed_and_keeps_the_order():
 def test_without_a_count_all_are_chosen():
     mutants = all_mutants(REFERENCE)
     assert choose(mutants, None, "seed") == choose(mutants, 1000, "seed") == mutants
+
+
+def test_words_for_the_generated_documentation_are_left_alone():
+    assert changes('app = FastAPI(title="Books", redoc_url=None)') == [("argument", ['app = FastAPI(title="Books", )'])]

@@ -136,7 +136,7 @@ def _arrange_python(work: Work, home: str) -> None:
     os.environ.update(work.source.env)
     tempfile.tempdir = None
     sys.argv[:] = [work.source.entry]
-    sys.path.insert(0, home)
+    sys.path[:0] = dict.fromkeys([home, str(Path(home, work.source.entry).parent)])
 
 
 def _text_stream(descriptor: int) -> io.TextIOWrapper:
@@ -147,7 +147,7 @@ def _text_stream(descriptor: int) -> io.TextIOWrapper:
 def _confine(work: Work, config: Config, filters: Mapping[bool, Any], home: str) -> None:
     confine.set_process_flag(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
     confine.set_limits(work.limits)
-    if config.namespaces or config.uid is not None:
+    if config.app_capabilities is not None:
         confine.set_capabilities(config.app_capabilities)
     confine.set_process_flag(confine.PR_SET_NO_NEW_PRIVS, 1)
     if config.landlock:

@@ -132,7 +132,7 @@ class _WsgiServer:
             try:
                 _handler_class()(connection, _CLIENT, self)
                 connection.shutdown(socket.SHUT_WR)
-            except Exception:  # one broken request must not end the server, as in any server
+            except (Exception, SystemExit):  # as in any server, one broken request does not end it
                 traceback.print_exc()
 
     def _release_main(self) -> None:

@@ -7,7 +7,10 @@ from typing import Any
 
 
 def answer_one_request() -> None:
-    """Build a small app, let it answer, and forget it."""
+    """Build a small app, let it answer, and forget it.
+
+    Not with `asyncio.run`: that would leave the process without a current event loop for code that asks.
+    """
     from fastapi import Depends, FastAPI, Request
     from pydantic import BaseModel
 
@@ -23,7 +26,9 @@ def answer_one_request() -> None:
     async def add(item: Item, request: Request, number: int = Depends(dependency)) -> dict[str, Any]:
         return {"name": item.name, "number": number}
 
-    asyncio.run(_send(app, b'{"name": "x"}'))
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(_send(app, b'{"name": "x"}'))
+    loop.close()
 
 
 async def _send(app: Any, body: bytes) -> None:

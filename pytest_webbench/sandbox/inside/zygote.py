@@ -36,7 +36,8 @@ class Config:
 
     `packages` extend its search path; `readable` is what an app may read, `programs` what it may run if it
     may run anything, `below_tmp` what must stay in sight under its own /tmp. `uid` is whom the zygote turns
-    into, if anyone; `capabilities` are those that it keeps, `app_capabilities` those that an app keeps.
+    into, if anyone; `capabilities` are those that it keeps, `app_capabilities` those that an app keeps
+    (None: all that it has).
     """
 
     framework: str
@@ -49,7 +50,7 @@ class Config:
     seccomp: bool
     uid: int | None
     capabilities: int
-    app_capabilities: int
+    app_capabilities: int | None
 
 
 @dataclass(slots=True)
