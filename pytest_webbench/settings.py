@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
 from pytest_webbench.model_table import ModelEntry, TableError, ad_hoc_entry, load_table
 from pytest_webbench.models import Parameters
+from pytest_webbench.models.transport import clean_base_url, is_loopback
 from pytest_webbench.options import MODEL_DEST
 from pytest_webbench.prompts import template_names
 
@@ -162,7 +162,7 @@ def _model(
         raise SettingsError(f"--model {alias}: this version has no {entry.provider} provider yet")
     base_url = _base_url(entry, environment)
     key = environment.get(entry.api_key_env) if entry.api_key_env else None
-    if key is None and entry.api_key_env and asks and not _is_loopback(base_url):
+    if key is None and entry.api_key_env and asks and not is_loopback(base_url or ""):
         raise SettingsError(_missing_key(alias, entry.api_key_env))
     samples = config.getoption("webbench_samples")
     if samples is None:
@@ -180,12 +180,7 @@ def _model(
 def _base_url(entry: ModelEntry, environment: Mapping[str, str]) -> str | None:
     if entry.provider != "openai":
         return entry.base_url
-    return (entry.base_url or environment.get("OPENAI_BASE_URL") or OPENAI_URL).rstrip("/")
-
-
-def _is_loopback(url: str | None) -> bool:
-    host = urlsplit(url or "").hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    return clean_base_url(entry.base_url or environment.get("OPENAI_BASE_URL") or OPENAI_URL)
 
 
 def _missing_key(alias: str, variable: str) -> str:

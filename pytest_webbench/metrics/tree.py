@@ -169,7 +169,10 @@ def _walk(tree: tree_sitter.Tree, source: bytes, grammar: _Grammar, shape_id: Sh
             plain = steering == before
             kept = () if plain and role != "left" and role != "right" else inner
             children.append((kind, role, first, len(names), kept, plain))
-            key += (field_id, shape) if named else inner_key[1:]
+            if named:
+                key += (field_id, shape if len(inner_key) > 1 else ~number)
+            else:
+                key += inner_key[1:]
 
 
 def _spelling(cursor: tree_sitter.TreeCursor) -> ShapeKey:

@@ -9,14 +9,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from . import confine, levels
-from .contract import AppSource, Level, Limits
-from .instance import Instance
-from .levels import Walls
-from .zygote_process import ZygoteProcess, remove_folder
+from pytest_webbench.sandbox import confine, levels
+from pytest_webbench.sandbox.contract import AppSource, Level, Limits
+from pytest_webbench.sandbox.instance import Instance
+from pytest_webbench.sandbox.levels import Walls
+from pytest_webbench.sandbox.zygote_process import ZygoteProcess, remove_folder
 
 if TYPE_CHECKING:
-    from .probe import ProbeReport
+    from pytest_webbench.sandbox.probe import ProbeReport
 
 _ROOM_FOR_WORK = 1 << 30
 
@@ -82,13 +82,14 @@ class Sandbox:
 
     def probe(self) -> ProbeReport:
         """Try to break out with an app made for that, and return what was held back."""
-        from .probe import probe
+        from pytest_webbench.sandbox.probe import probe
 
         return probe(self)
 
     def retire(self, framework: str) -> None:
         """End the zygote of `framework`, with its apps; the next launch would start another."""
-        self._zygotes.pop(framework).close()
+        if framework in self._zygotes:
+            self._zygotes.pop(framework).close()
 
     def close(self) -> None:
         """End all zygotes and apps, and remove every temporary file."""

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from .contract import AppSource, Exit, Limits, SandboxBroken, Start, Status
+from pytest_webbench.sandbox.contract import AppSource, Exit, Limits, SandboxBroken, Start, Status
 
 if TYPE_CHECKING:
-    from .zygote_process import ZygoteProcess
+    from pytest_webbench.sandbox.zygote_process import ZygoteProcess
 
 _POLL_SECONDS = 0.002
 _TAIL_BYTES = 8192

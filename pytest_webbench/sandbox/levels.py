@@ -9,9 +9,9 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 
-from . import confine
-from .contract import Level, SandboxUnavailable
-from .interpreter import interpreter
+from pytest_webbench.sandbox import confine
+from pytest_webbench.sandbox.contract import Level, SandboxUnavailable
+from pytest_webbench.sandbox.interpreter import interpreter
 
 UNPRIVILEGED_UID = 65534
 """Whom root turns into: `nobody` on every Linux."""

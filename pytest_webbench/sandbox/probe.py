@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .contract import AppSource, Limits
+from pytest_webbench.sandbox.contract import AppSource, Limits, SandboxBroken
 
 if TYPE_CHECKING:
-    from .host import Sandbox
+    from pytest_webbench.sandbox.host import Sandbox
 
 _START_SECONDS = 30.0
 _FRAMEWORK = "probe"
@@ -48,15 +48,22 @@ class ProbeReport:
 def probe(sandbox: Sandbox) -> ProbeReport:
     """Launch the probe app in `sandbox` and compare what it says with what the trusted side saw."""
     with _bait() as bait:
-        source = AppSource({"app.py": _APP.read_text(encoding="utf-8")}, "app.py", _FRAMEWORK, bait.environment)
-        with sandbox.launch(source, Limits(wall_seconds=60)) as instance:
-            start = instance.wait_ready(_START_SECONDS)
-            if not start.ok:
-                return ProbeReport(sandbox.level, {}, (f"probe did not start: {start.detail}",))
-            outcomes: dict[str, str | None] = json.loads(_get(instance.socket_path))
-        outcomes |= bait.taken()
+        try:
+            outcomes = _attempt(sandbox, bait)
+        finally:
+            sandbox.retire(_FRAMEWORK)
     held = {name: error for name, error in outcomes.items() if error is not None}
     return ProbeReport(sandbox.level, held, tuple(name for name, error in outcomes.items() if error is None))
+
+
+def _attempt(sandbox: Sandbox, bait: _Bait) -> dict[str, str | None]:
+    source = AppSource({"app.py": _APP.read_text(encoding="utf-8")}, "app.py", _FRAMEWORK, bait.environment)
+    with sandbox.launch(source, Limits(wall_seconds=60)) as instance:
+        start = instance.wait_ready(_START_SECONDS)
+        if not start.ok:
+            raise SandboxBroken(f"the probe did not start: {start.detail}")
+        outcomes: dict[str, str | None] = json.loads(_get(instance.socket_path))
+    return outcomes | bait.taken()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import confine
-from .contract import SandboxBroken
-from .interpreter import interpreter
-from .levels import UNPRIVILEGED_UID, Machine, Walls, identity
+from pytest_webbench.sandbox import confine
+from pytest_webbench.sandbox.contract import SandboxBroken
+from pytest_webbench.sandbox.interpreter import interpreter
+from pytest_webbench.sandbox.levels import UNPRIVILEGED_UID, Machine, Walls, identity
 
 if TYPE_CHECKING:
-    from .instance import Instance
+    from pytest_webbench.sandbox.instance import Instance
 
 _START_SECONDS = 120.0
 _ANSWER_SECONDS = 60.0

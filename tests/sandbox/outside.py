@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -119,12 +120,13 @@ def source(code: str, framework: str = "Flask", **options: object) -> AppSource:
     return AppSource({"app.py": code}, "app.py", framework, **options)
 
 
-def run_hostile(sandbox: Sandbox, app: AppSource, limits: Limits, seconds: float) -> Outcome:
-    """Launch `app`, send `GET /` if it starts, give patrols a moment, stop it, and look for survivors."""
+def run_hostile(sandbox: Sandbox, app: AppSource, limits: Limits, seconds: float, patience: float) -> Outcome:
+    """Launch `app`, send `GET /` if it starts, give patrols their time, stop it, and look for the zygote."""
     with sandbox.launch(app, limits) as instance:
         pid = instance.zygote.pid
         start = instance.wait_ready(20)
         reply = ask(instance, seconds=seconds) if start.ok else Reply(error="not started")
+        time.sleep(patience)
         log = instance.log_tail()
         end = instance.stop()
     assert os.path.exists(f"/proc/{pid}"), "the zygote died"

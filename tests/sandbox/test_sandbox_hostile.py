@@ -14,6 +14,7 @@ from pytest_webbench.sandbox import Limits, Sandbox
 
 FOLDER = Path(__file__).parent / "hostile"
 GOOD = (FOLDER / "good.py").read_text()
+PATROLLED = ("disk_fill", "inode_fill")
 SLOW = ("disk_fill", "inode_fill", "thread_bomb", "mem_mmap", "symlink_tree", "mem_numpy", "net")
 DENIED = ("PermissionError", "Errno 13", "Errno 1]", "EPERM", "EACCES", "No such", "not permitted", "ProcessLookup")
 
@@ -168,6 +169,8 @@ def system_calls_are_denied(outcome: Outcome, _sandbox: Sandbox) -> None:
     found = answer(outcome)
     capabilities = str(found.pop("caps"))
     assert set(capabilities) <= set("[0, 4]"), capabilities
+    if "Invalid argument" in str(found["setuid0"]):  # root does not exist in its user namespace
+        del found["setuid0"]
     allowed = [name for name, result in found.items() if not is_denied(result) and "ESRCH" not in str(result)]
     assert not allowed, found
 
@@ -200,7 +203,7 @@ def test_a_hostile_app_is_contained(name: str, sandbox: Sandbox, host: Host) -> 
     app = source((FOLDER / f"{name}.py").read_text(), env=host.environment())
     seconds = 8.0 if name in SLOW else 0.9
     limits = Limits(cpu_seconds=1 if name == "cpu_import" else 2)
-    outcome = run_hostile(sandbox, app, limits, seconds)
+    outcome = run_hostile(sandbox, app, limits, seconds, patience=0.6 if name in PATROLLED else 0)
     EXPECTED[name](outcome, sandbox)
     assert SECRET not in outcome.reply.text + outcome.log
     host.assert_untouched()

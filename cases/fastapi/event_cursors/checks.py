@@ -63,7 +63,7 @@ def check_create_and_delete(client):
     first = add(client, 0, "warning", "m" * 200)
     expected = {"id": 1, "kind": "warning", "happened_at": 0, "message": "m" * 200}
     assert first == expected, f"POST answered {first}, expected {expected}"
-    second = add(client, 5)
+    second = add(client, 5, message="m")
     delete(client, second)
     status = client.delete("/events/2").status_code
     assert status == 404, f"the second DELETE gave {status}, expected 404"

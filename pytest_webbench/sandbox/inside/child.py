@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .. import confine
-from ..contract import AppSource, Status
-from . import loader, serve
+from pytest_webbench.sandbox import confine
+from pytest_webbench.sandbox.contract import AppSource, Status
+from pytest_webbench.sandbox.inside import loader, serve
 
 if TYPE_CHECKING:
-    from .zygote import Config
+    from pytest_webbench.sandbox.inside.zygote import Config
 
 _LISTENER, _REPORT = 3, 4
 _PROGRAMS = ("/bin", "/usr/bin", "/usr/local/bin", "/usr/lib", "/lib", "/lib64")

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..contract import AppSource
-from .discovery import NoApp
+from pytest_webbench.sandbox.contract import AppSource
+from pytest_webbench.sandbox.inside.discovery import NoApp
 
 _CONFIGURES_ITSELF = re.compile(r"\bsettings\.configure\s*\(|DJANGO_SETTINGS_MODULE")
 _HOSTS = ["127.0.0.1", "localhost", "testserver"]
@@ -68,7 +68,7 @@ def supplied_settings(root_urlconf: str, database: str, secret_key: str = "webbe
 
 def load_site(source: AppSource, starting_database: bytes, execute: Callable[[ModuleType], None]) -> Any:
     """Run the entry module as a Django site and return its WSGI or ASGI application."""
-    from .loader import _new_module, module_name
+    from pytest_webbench.sandbox.inside.loader import _new_module, module_name
 
     name = module_name(source.entry)
     _replace_server_commands()

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
 
-from ..contract import AppSource
-from .discovery import NoApp, find_app
+from pytest_webbench.sandbox.contract import AppSource
+from pytest_webbench.sandbox.inside.discovery import NoApp, find_app
 
 __all__ = ["NoApp", "load"]
 
@@ -24,7 +24,7 @@ def load(source: AppSource, starting_database: bytes) -> Any:
     served: list[Any] = []
     _replace_servers(source.framework, served.append)
     if source.framework == "Django":
-        from .django_site import load_site
+        from pytest_webbench.sandbox.inside.django_site import load_site
 
         return load_site(source, starting_database, lambda module: _execute(module, source.entry))
     module = _new_module(module_name(source.entry), source.entry)

@@ -56,11 +56,11 @@ def import_framework(framework: str) -> bytes:
         except ImportError:
             continue
     if framework == "FastAPI":
-        from .warm import answer_one_request
+        from pytest_webbench.sandbox.inside.warm import answer_one_request
 
         answer_one_request()
     if framework == "Django":
-        from .django_site import starting_database
+        from pytest_webbench.sandbox.inside.django_site import starting_database
 
         return starting_database()
     return b""

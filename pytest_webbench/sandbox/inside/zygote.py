@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import confine
-from ..contract import AppSource
-from . import child, preload
+from pytest_webbench.sandbox import confine
+from pytest_webbench.sandbox.contract import AppSource
+from pytest_webbench.sandbox.inside import child, preload
 
 _PATROL_SECONDS = 0.2
 _BOX_SIZE = (1 << 20, 1 << 14)
