@@ -11,6 +11,7 @@ from pytest_webbench.cases import Case, is_dataset, load_case_file
 
 if TYPE_CHECKING:
     from pytest_webbench.records import Record
+    from pytest_webbench.run import Bench
 
 PROPERTY = "webbench"
 ANSWER = "webbench_answer"

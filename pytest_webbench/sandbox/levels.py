@@ -157,7 +157,7 @@ def _missing(walls: Walls, found: Machine) -> list[str]:
     """Return what keeps `walls` from being full, each with its remedy."""
     missing = []
     if not walls.namespaces:
-        missing.append(f"namespaces and tmpfs -> no disk quota: {_bubblewrap_remedy(found)}")
+        missing.append(f"namespaces and tmpfs -> disk quota by patrol only: {_bubblewrap_remedy(found)}")
     if not walls.landlock:
         missing.append(
             "landlock: needs Linux 5.13 or newer with Landlock enabled (6.12 for the kernel level) and landlockpy"
@@ -171,7 +171,7 @@ def _missing(walls: Walls, found: Machine) -> list[str]:
 
 def _bubblewrap_remedy(found: Machine) -> str:
     if found.bubblewrap is not None:
-        return "not asked for"
+        return "available with --webbench-sandbox full"
     if "not installed" in found.bubblewrap_problem:
         return "apt-get install bubblewrap"
     remedy = "allow user namespaces (sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu 24.04)"

@@ -137,6 +137,32 @@ def count(): return {"memory": len(memory), "file": Path("data.txt").stat().st_s
             ask(instance, method="POST")
 
 
+def test_a_view_that_exits_ends_its_request_only(best: Sandbox) -> None:
+    code = "import sys\n" + HELLO["Flask"] + "\napp.get('/exit')(lambda: sys.exit(1))"
+    with best.launch(source(code)) as instance:
+        assert instance.wait_ready(20).ok
+        assert ask(instance, "/exit").error
+        assert ask(instance).text == "hello"
+
+
+def test_code_may_ask_for_the_event_loop_while_it_is_loaded(best: Sandbox) -> None:
+    code = "import asyncio\nloop = asyncio.get_event_loop()\n" + HELLO["FastAPI"]
+    with best.launch(source(code, "FastAPI")) as instance:
+        start = instance.wait_ready(20)
+    assert start.ok, start
+
+
+def test_files_beside_the_entry_are_importable_by_their_plain_name(best: Sandbox) -> None:
+    files = {
+        "src/main.py": "from names import NAME\n" + HELLO["Flask"].replace("'hello'", "NAME"),
+        "src/names.py": "NAME = 'me'",
+    }
+    with best.launch(AppSource(files, "src/main.py", "Flask")) as instance:
+        start = instance.wait_ready(20)
+        assert start.ok, start
+        assert ask(instance).text == "me"
+
+
 def test_an_app_of_several_files_imports_its_own(sandbox: Sandbox) -> None:
     files = {
         "shop/main.py": "from flask import Flask, render_template\nfrom .models import NAME\nimport settings\n"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from outside import ask, source
 
 from pytest_webbench.sandbox import Level, Sandbox, SandboxUnavailable, confine, levels, open_sandbox
-from pytest_webbench.sandbox.levels import Machine, Walls
+from pytest_webbench.sandbox.interpreter import interpreter
+from pytest_webbench.sandbox.levels import Identity, Machine, Walls
 
 EVERYTHING = Machine(("bwrap",), None, "", 7, True)
 NO_BUBBLEWRAP = Machine(None, None, "bubblewrap is not installed", 7, True)
@@ -138,3 +140,62 @@ def test_the_header_names_what_holds(sandbox: Sandbox) -> None:
         assert sandbox.header == f"webbench sandbox: full (namespaces, tmpfs, landlock abi{abi}, seccomp, rlimits)"
     else:
         assert sandbox.header.startswith(f"webbench sandbox: kernel (landlock abi{abi}, seccomp, rlimits; MISSING")
+
+
+READABLE = interpreter()
+
+
+@pytest.fixture
+def as_root(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool, bool], None]:
+    def set_up(python_open_to_all: bool, may_read_everything: bool) -> None:
+        monkeypatch.setattr(levels.os, "geteuid", lambda: 0)
+        monkeypatch.setattr(levels, "interpreter", lambda: replace(READABLE, open_to_all=python_open_to_all))
+        monkeypatch.setattr(confine, "has_capability", lambda _mask: may_read_everything)
+
+    return set_up
+
+
+@pytest.mark.parametrize(
+    ("python_open_to_all", "may_read_everything", "expected"),
+    [
+        (True, True, Identity(65534, 0, 0)),
+        (False, True, Identity(65534, confine.CAP_DAC_READ_SEARCH, confine.CAP_DAC_READ_SEARCH)),
+        (False, False, Identity(None, 0, 0)),
+    ],
+)
+def test_at_kernel_level_root_becomes_nobody_if_nobody_can_run_its_python(
+    python_open_to_all: bool, may_read_everything: bool, expected: Identity, as_root: Callable[[bool, bool], None]
+) -> None:
+    as_root(python_open_to_all, may_read_everything)
+    assert levels.identity(Walls(False, 7, True), EVERYTHING) == expected
+
+
+def test_without_landlock_no_right_to_read_everything_is_kept(as_root: Callable[[bool, bool], None]) -> None:
+    as_root(False, True)
+    assert levels.identity(Walls(False, 0, True), EVERYTHING) == Identity(None, 0, 0)
+
+
+def test_an_ordinary_user_stays_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels.os, "geteuid", lambda: 1000)
+    assert levels.identity(Walls(False, 7, True), EVERYTHING) == Identity(None, 0, 0)
+    assert levels.identity(Walls(True, 7, True), EVERYTHING) == Identity(None, confine.CAP_SYS_ADMIN, 0)
+
+
+def test_landlock_that_may_not_be_asked_for_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under an old container profile, which answers EPERM to system calls that it does not know."""
+    import landlockpy
+
+    def refuse() -> int:
+        raise PermissionError
+
+    monkeypatch.setattr(landlockpy, "abi_version", refuse)
+    assert confine.landlock_abi() == 0
+
+
+@pytest.mark.usefixtures("fresh_look")
+def test_namespaces_that_an_app_could_not_use_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = confine.bubblewrap
+    monkeypatch.setattr(
+        confine, "bubblewrap", lambda *paths, **options: [a for a in real(*paths, **options) if a != "CAP_SYS_ADMIN"]
+    )
+    assert levels.machine().bubblewrap is None
