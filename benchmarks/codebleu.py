@@ -95,7 +95,6 @@ def compare(number: int, rounds: int) -> None:
     def unprepared() -> list[tuple[float, ...]]:
         return [Reference(r).base_parts(h) for r, hypotheses in pairs for h in hypotheses]
 
-
     show_agreement(published(), ours())
     contestants: dict[str, Callable[[], object]] = {
         "published package": published,

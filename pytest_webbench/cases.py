@@ -7,6 +7,7 @@ A case is a folder with a `definition.toml`, its reference solution and its hidd
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 DEFINITION = "definition.toml"
 SCENARIOS = "scenarios"
+NOT_SEARCHED = frozenset({"node_modules", "build", "dist", "venv"})
 
 
 class CaseError(Exception):
@@ -279,8 +281,9 @@ def _case_files_below(path: Path) -> Iterator[Path]:
         if path.name == DEFINITION or is_dataset(path):
             yield path
         return
-    yield from path.rglob(DEFINITION)
-    yield from (file for file in path.rglob("*dataset.json") if is_dataset(file))
+    for folder, below, files in os.walk(path):
+        below[:] = [name for name in below if not name.startswith(".") and name not in NOT_SEARCHED]
+        yield from (Path(folder, name) for name in files if name == DEFINITION or is_dataset(Path(name)))
 
 
 def _definition(path: Path) -> _Definition:

@@ -1,10 +1,10 @@
 """Similarity of code to a reference, and pass@k: pure functions of strings and numbers.
 
-    from pytest_webbench.metrics import Reference, web_codebleu
+from pytest_webbench.metrics import Reference, web_codebleu
 
-    web_codebleu(reference, hypothesis).web_codebleu
-    prepared = Reference(reference)                       # many hypotheses, one reference
-    [prepared.score(hypothesis) for hypothesis in hypotheses]
+web_codebleu(reference, hypothesis).web_codebleu
+prepared = Reference(reference)                       # many hypotheses, one reference
+[prepared.score(hypothesis) for hypothesis in hypotheses]
 """
 
 from pytest_webbench.metrics.codebleu import DEFAULT_WEIGHTS, PARTS, Reference, WebCodeBLEU, web_codebleu

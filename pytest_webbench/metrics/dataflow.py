@@ -213,13 +213,16 @@ class _Trace:
 
     def define(self, span: Span, sources: Span, relation: Relation, *, repeated: bool) -> None:
         """Record that the variables in one span get their values from those in another."""
-        first, end = sources[0], min(sources[1], sources[0] + self._room)
+        targets = span[1] - span[0]
+        if not targets:
+            return
+        first, end = sources[0], min(sources[1], sources[0] + self._room // targets)
+        self._room -= targets * (end - first)
         names = tuple(self._names[first:end])
-        self._room -= len(names)
         if repeated or relation == "comesFrom":
             names = tuple(dict.fromkeys(names))
-        if span[0] < span[1] and (names or relation == "computedFrom"):
-            self._origins[span[0] : span[1]] = [(relation, names)] * (span[1] - span[0])
+        if names or relation == "computedFrom":
+            self._origins[span[0] : span[1]] = [(relation, names)] * targets
             self._sources.update(range(first, end))
 
     def edges(self, definitions: Definitions) -> Counter[Edge]:

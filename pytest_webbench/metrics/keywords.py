@@ -29,12 +29,16 @@ def web_keywords(text: str) -> frozenset[str]:
 
     Matches are case-sensitive whole names. Text that stops being Python counts up to that place.
     """
+    missing = {word for word in WEB_KEYWORDS if word in text}
     found = set()
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.NAME and token.string in WEB_KEYWORDS:
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        while missing:
+            token = next(tokens)
+            if token.type == tokenize.NAME and token.string in missing:
+                missing.remove(token.string)
                 found.add(token.string)
-    except (tokenize.TokenError, SyntaxError):
+    except (StopIteration, tokenize.TokenError, SyntaxError, UnicodeEncodeError):
         pass
     return frozenset(found)
 

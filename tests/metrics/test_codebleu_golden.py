@@ -48,9 +48,7 @@ def test_syntax_equals_the_package(golden: Golden, scores: dict[str, WebCodeBLEU
     assert differences(golden, scores, "syntax", "codebleu_0_7_0_ts026_py025", names) == {}
 
 
-def test_syntax_of_tab_pairs_equals_the_repaired_package(
-    golden: Golden, scores: dict[str, WebCodeBLEU]
-) -> None:
+def test_syntax_of_tab_pairs_equals_the_repaired_package(golden: Golden, scores: dict[str, WebCodeBLEU]) -> None:
     assert differences(golden, scores, "syntax", "fixed_ts026_py025", REPAIRED_SYNTAX) == {}
 
 
@@ -59,9 +57,7 @@ def test_dataflow_equals_the_repaired_package(golden: Golden, scores: dict[str, 
     assert differences(golden, scores, "dataflow", "fixed_ts026_py025", names) == {}
 
 
-def test_a_long_chain_has_dataflow_where_the_package_gives_up(
-    golden: Golden, scores: dict[str, WebCodeBLEU]
-) -> None:
+def test_a_long_chain_has_dataflow_where_the_package_gives_up(golden: Golden, scores: dict[str, WebCodeBLEU]) -> None:
     assert golden["chain_1500"]["fixed_ts026_py025"]["dataflow"] == 0
     assert scores["chain_1500"].dataflow == pytest.approx(0.9973386560212908, abs=TOLERANCE)
 
@@ -87,9 +83,7 @@ def test_kw_f1_alone_equals_the_part(golden: Golden, scores: dict[str, WebCodeBL
         assert kw_f1(row["reference"], row["hypothesis"]) == scores[name].kw_f1
 
 
-def test_undefined_dataflow_is_flagged_where_the_package_warns(
-    golden: Golden, scores: dict[str, WebCodeBLEU]
-) -> None:
+def test_undefined_dataflow_is_flagged_where_the_package_warns(golden: Golden, scores: dict[str, WebCodeBLEU]) -> None:
     for name in set(golden) - WITHOUT_REFERENCE_VALUE - RECURSION_LIMIT:
         warned = golden[name]["codebleu_0_7_0_ts026_py025"]["no_reference_dataflow_warning"]
         if not warned:
@@ -98,6 +92,27 @@ def test_undefined_dataflow_is_flagged_where_the_package_warns(
             assert warned, name
             assert scores[name].dataflow == 0, name
             assert scores[name].undefined["dataflow"] == "the reference has no data-flow"
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "syntax", "dataflow"),
+    [
+        ('="\\i"', "='}'", 0.8, 0.0),
+        ("()=e", "e=e", 0.0, 0.0),
+        (
+            'def o(:\n global c r+=1\n t={"d":r,"t":y.e,"e":y.e}etailtodos[o]=o\n return o',
+            'def o(:\n global o e+=1\n t={"d":r,"e":y.t,"e":y.e}\n t[r]=o\n return t',
+            19 / 22,
+            0.75,
+        ),
+    ],
+    ids=["escape without a node", "target without a variable", "missing line end"],
+)
+def test_broken_text_scores_as_in_the_repaired_package(
+    reference: str, hypothesis: str, syntax: float, dataflow: float
+) -> None:
+    score = web_codebleu(reference, hypothesis)
+    assert (score.syntax, score.dataflow) == pytest.approx((syntax, dataflow), abs=TOLERANCE)
 
 
 HASH_SCRIPT = """
@@ -116,7 +131,9 @@ def test_values_are_the_same_in_20_processes_with_different_hash_seeds() -> None
     root = str(Path(__file__).parents[2])
     processes = [
         subprocess.Popen(
-            command, env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": root}, stdout=subprocess.PIPE
+            command,
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": root},
+            stdout=subprocess.PIPE,
         )
         for seed in range(20)
     ]

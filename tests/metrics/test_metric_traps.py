@@ -26,7 +26,10 @@ def code(row: dict[str, Any]) -> str:
     return given["code"] if "code" in given else eval(given["code_expr"], {})
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if {"code", "code_expr"} & set(row["input"])], ids=lambda r: r["id"])
+WITH_CODE = [row for row in ROWS if {"code", "code_expr"} & set(row["input"])]
+
+
+@pytest.mark.parametrize("row", WITH_CODE, ids=lambda row: row["id"])
 def test_any_text_has_a_score_on_both_sides(row: dict[str, Any]) -> None:
     text = code(row)
     against = web_codebleu("app = Flask(__name__)\nroute = app.route\n", text)
@@ -42,9 +45,7 @@ def test_an_empty_candidate_scores_zero(traps: Traps) -> None:
     assert score.kw_defined
 
 
-def test_a_reference_without_dataflow_counts_zero_and_says_so(
-    traps: Traps, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_reference_without_dataflow_counts_zero_and_says_so(traps: Traps, caplog: pytest.LogCaptureFixture) -> None:
     score = web_codebleu(*pair(traps, "C003"))
     assert score.dataflow == 0
     assert not score.dataflow_defined
