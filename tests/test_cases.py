@@ -58,7 +58,7 @@ def test_a_problem_names_key_and_expectation(tmp_path: Path, old: str, new: str,
 
 
 def test_every_problem_of_a_definition_is_told_at_once(tmp_path: Path) -> None:
-    assert len(broken(write_case(tmp_path, "alpha"), 'domain = "web"\n', 'colour = 1\nshape = 2\n')) == 3
+    assert len(broken(write_case(tmp_path, "alpha"), 'domain = "web"\n', "colour = 1\nshape = 2\n")) == 3
 
 
 def test_criteria_need_what_they_judge(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 """Similarity of code to a reference, and pass@k: pure functions of strings and numbers.
 
-from pytest_webbench.metrics import Reference, web_codebleu
-
-web_codebleu(reference, hypothesis).web_codebleu
-prepared = Reference(reference)                       # many hypotheses, one reference
-[prepared.score(hypothesis) for hypothesis in hypotheses]
+>>> reference = Reference("app = Flask(__name__)")  # parsed once, for many hypotheses and threads
+>>> [round(reference.score(text).web_codebleu, 2) for text in ("app = Flask(__name__)", "app = 1", "")]
+[0.84, 0.29, 0.0]
+>>> pass_at_k(n=10, c=3, k=1)
+0.3
 """
 
 from pytest_webbench.metrics.codebleu import DEFAULT_WEIGHTS, PARTS, Reference, WebCodeBLEU, web_codebleu

@@ -33,6 +33,7 @@ FLOW_KINDS = frozenset(
     }
 )
 ERROR_SYMBOL = 65535
+STATEMENT_LISTS = frozenset({"block", "module"})
 SPELLED_DEPTH = 200
 """Depth of trees up to which S-expressions are made: their making recurses."""
 
@@ -159,24 +160,25 @@ def _walk(tree: tree_sitter.Tree, source: bytes, grammar: _Grammar, shape_id: Sh
                 return ParsedCode(children[0], variables, shapes)
             if string_depth == len(open_nodes):
                 string_depth = 0
-            shape = shape_id((spelled and _spelling(cursor)) or tuple(key))
-            shapes.append(shape)
             inner_key, inner = key, children
             number, symbol, first, before, key, children = open_nodes.pop()
-            kind, _, named, _, _, _ = symbol
+            if spelled and symbol.kind in STATEMENT_LISTS:
+                inner_key = _spelling(cursor) or inner_key
+            shape = shape_id(tuple(inner_key))
+            shapes.append(shape)
             field_id = cursor.field_id
             role = fields[field_id]
             plain = steering == before
             kept = () if plain and role != "left" and role != "right" else inner
-            children.append((kind, role, first, len(names), kept, plain))
-            if named:
+            children.append((symbol.kind, role, first, len(names), kept, plain))
+            if symbol.named:
                 key += (field_id, shape if len(inner_key) > 1 else ~number)
             else:
                 key += inner_key[1:]
 
 
-def _spelling(cursor: tree_sitter.TreeCursor) -> ShapeKey:
-    """Return the S-expression of a subtree in which a token without a node is missing, else nothing."""
+def _spelling(cursor: tree_sitter.TreeCursor) -> list[Part]:
+    """Return the S-expression of a block in which a line end is missing: that has no node. Else nothing."""
     node = cursor.node
     text = str(node) if node and node.has_error else ""
-    return (text,) if "(MISSING _" in text else ()
+    return [text, None] if "(MISSING _" in text else []

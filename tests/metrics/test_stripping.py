@@ -14,8 +14,6 @@ from pytest_webbench.metrics.stripping import strip_comments
 
 from .rows import read_rows
 
-ROWS = read_rows("golden_codebleu.jsonl")
-
 
 @pytest.mark.parametrize(
     ("source", "stripped"),
@@ -76,7 +74,7 @@ def test_the_rules_are_those_of_tokenize(source: str) -> None:
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="tokenize has other rules from Python 3.12 on")
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
-def test_golden_texts_lose_what_tokenize_says(row: dict[str, str]) -> None:
-    for text in (row["reference"].strip(), row["hypothesis"].strip()):
-        assert strip_comments(text) == by_tokens(text)
+def test_golden_texts_lose_what_tokenize_says() -> None:
+    for row in read_rows("golden_codebleu.jsonl"):
+        for text in (row["reference"].strip(), row["hypothesis"].strip()):
+            assert strip_comments(text) == by_tokens(text), row["id"]

@@ -52,9 +52,7 @@ def test_collecting_shows_the_tree_and_needs_no_key(cases: Path, bench: Bench) -
         (("cases/flask/beta/definition.toml::reference::web_expert::sample-0",), ["beta"]),
     ],
 )
-def test_usual_selection_works(
-    cases: Path, bench: Bench, arguments: tuple[str, ...], expected: list[str]
-) -> None:
+def test_usual_selection_works(cases: Path, bench: Bench, arguments: tuple[str, ...], expected: list[str]) -> None:
     result = bench("--model=reference", "--webbench-samples=1", STATIC, "--strict-markers", "-v", *arguments)
     result.assert_outcomes(passed=len(expected), deselected=0 if "::" in arguments[0] else 2 - len(expected))
     result.stdout.fnmatch_lines([f"*{name}*PASSED*" for name in expected])
@@ -87,9 +85,7 @@ def test_last_failed_runs_only_what_failed(cases: Path, bench: Bench) -> None:
 
 
 def test_an_alias_of_a_provider_and_model_id_is_made_safe(cases: Path, bench: Bench) -> None:
-    result = bench(
-        "--model", "openai:acme/coder:1", "--collect-only", "-q", "--webbench-samples=1", "-k", "alpha"
-    )
+    result = bench("--model", "openai:acme/coder:1", "--collect-only", "-q", "--webbench-samples=1", "-k", "alpha")
     result.stdout.fnmatch_lines(["*definition.toml::openai-acme-coder-1::web_expert::sample-0"])
 
 

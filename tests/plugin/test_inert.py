@@ -31,19 +31,13 @@ def test_an_unrelated_suite_sees_nothing_of_the_plugin(pytester: pytest.Pytester
     text = result.stdout.str().replace("webbench-0.1.0", "").replace("plugins:", "")
     assert "webbench" not in text
     assert (
-        sorted(
-            path.name for path in pytester.path.iterdir() if "webbench" in path.name or path.name == "reports"
-        )
-        == []
+        sorted(path.name for path in pytester.path.iterdir() if "webbench" in path.name or path.name == "reports") == []
     )
 
 
 def test_nothing_heavy_is_imported() -> None:
     code = f"import sys, pytest_webbench.plugin; print([name for name in {HEAVY!r} if name in sys.modules])"
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        == "[]\n"
-    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_a_suite_with_its_own_model_option_keeps_it(
@@ -59,9 +53,7 @@ def test_a_suite_with_its_own_model_option_keeps_it(
     bench("--model", "mine", *workers).assert_outcomes(passed=1)
 
 
-def test_the_long_name_works_where_the_short_one_is_taken(
-    cases: Path, pytester: pytest.Pytester, bench: Bench
-) -> None:
+def test_the_long_name_works_where_the_short_one_is_taken(cases: Path, pytester: pytest.Pytester, bench: Bench) -> None:
     pytester.makeconftest("def pytest_addoption(parser): parser.addoption('--model')")
     result = bench("--webbench-model=reference", "--webbench-samples=1", "--webbench-tiers=static")
     result.assert_outcomes(passed=2)

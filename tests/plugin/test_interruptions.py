@@ -16,7 +16,12 @@ from loopback import Loopback
 from project import PYTEST, records, run_json, write_case
 
 SAMPLES = 12
-ARGUMENTS = ("--model=some", f"--webbench-samples={SAMPLES // 2}", "--webbench-tiers=static", "--webbench-concurrency=1")
+ARGUMENTS = (
+    "--model=some",
+    f"--webbench-samples={SAMPLES // 2}",
+    "--webbench-tiers=static",
+    "--webbench-concurrency=1",
+)
 
 
 @pytest.fixture
@@ -81,7 +86,13 @@ def test_a_killed_run_keeps_every_finished_sample(
     finished = len(records(cases, "first"))
     assert 3 <= finished < SAMPLES
     assert len(run_json(cases, "first")["expected"]) == SAMPLES
-    shown = subprocess.run([sys.executable, "-m", "pytest_webbench", "report", "first"], cwd=cases, capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        [sys.executable, "-m", "pytest_webbench", "report", "first"],
+        cwd=cases,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert f"some: {SAMPLES - finished} of {SAMPLES} samples not judged" in shown.stdout
     wait_until(lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children))
     completes(cases, slow, bench, finished)
@@ -100,7 +111,9 @@ def test_a_killed_worker_costs_at_most_the_sample_it_had(
     completes(cases, slow, bench, SAMPLES)
 
 
-def test_a_line_that_a_killed_run_left_unfinished_is_cut_off(cases: Path, bench: Callable[..., pytest.RunResult]) -> None:
+def test_a_line_that_a_killed_run_left_unfinished_is_cut_off(
+    cases: Path, bench: Callable[..., pytest.RunResult]
+) -> None:
     write_case(cases, "gamma")
     arguments = ("--model=reference", "--webbench-samples=1", "--webbench-tiers=static", "--webbench-run-id=torn")
     bench(*arguments)

@@ -209,15 +209,11 @@ def test_records_travel_in_junit_xml_and_json_report(
               for test in json.loads((cases / "j.json").read_text())["tests"]]  # fmt: skip
     for found in (junit, report):
         assert sorted(found, key=lambda one: one["webbench"]) != []
-        assert (
-            sorted((json.loads(one["webbench"]) for one in found), key=lambda one: one["node_id"]) == wanted
-        )
+        assert sorted((json.loads(one["webbench"]) for one in found), key=lambda one: one["node_id"]) == wanted
         assert {str(one["status"]) for one in found} == {"passed", "model_failure"}
 
 
-def test_scores_accumulate_over_runs_and_models(
-    served: Callable[..., Loopback], cases: Path, bench: Bench
-) -> None:
+def test_scores_accumulate_over_runs_and_models(served: Callable[..., Loopback], cases: Path, bench: Bench) -> None:
     served(by_case(alpha=GOOD, beta=BAD))
     bench(*REFERENCE)
     bench("--model=some", "--webbench-samples=1", STATIC)
@@ -251,9 +247,7 @@ def test_a_config_error_stops_one_model_and_not_the_others(
     served: Callable[..., Loopback], cases: Path, bench: Bench
 ) -> None:
     server = served(by_case(alpha=error(401, "bad key"), beta=error(401, "bad key")))
-    result = bench(
-        "--model=some", "--model=reference", "--webbench-samples=5", STATIC, "--webbench-concurrency=2"
-    )
+    result = bench("--model=some", "--model=reference", "--webbench-samples=5", STATIC, "--webbench-concurrency=2")
     assert result.ret == 4
     assert len(server.bodies) <= 2
     assert {record["status"] for record in records(cases) if record["model"] == "reference"} == {"passed"}

@@ -26,9 +26,7 @@ def test_an_unknown_model_lists_the_known_ones(cases: Path, bench: Bench, worker
     refused(bench("--model=lama", *workers), "ERROR: --model: unknown model 'lama'; known: llama, mixtral, *")
 
 
-def test_an_unknown_template_lists_the_known_ones(
-    cases: Path, bench: Bench, workers: tuple[str, ...]
-) -> None:
+def test_an_unknown_template_lists_the_known_ones(cases: Path, bench: Bench, workers: tuple[str, ...]) -> None:
     refused(
         bench(*REFERENCE, "--webbench-prompt=x", *workers),
         "ERROR: --webbench-prompt: unknown template 'x'; known: as_is, *",
@@ -46,9 +44,7 @@ def test_a_broken_definition_names_file_key_and_expectation(
     cases: Path, bench: Bench, workers: tuple[str, ...]
 ) -> None:
     definition = cases / "cases" / "flask" / "alpha" / "definition.toml"
-    text = definition.read_text("utf-8").replace(
-        'difficulty = "hard"', 'difficulty = "extreme"\ncolour = "red"'
-    )
+    text = definition.read_text("utf-8").replace('difficulty = "hard"', 'difficulty = "extreme"\ncolour = "red"')
     definition.write_text(text, "utf-8")
     refused(
         bench(*REFERENCE, *workers),
@@ -102,9 +98,7 @@ def test_an_unusable_baseline_is_refused(
         ("[models\n", "ERROR: *webbench.toml: not a readable TOML file: *"),
     ],
 )
-def test_a_broken_models_table_names_file_model_and_key(
-    cases: Path, bench: Bench, table: str, line: str
-) -> None:
+def test_a_broken_models_table_names_file_model_and_key(cases: Path, bench: Bench, table: str, line: str) -> None:
     (cases / "webbench.toml").write_text(table, "utf-8")
     refused(bench(*REFERENCE), line)
 
