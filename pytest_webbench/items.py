@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_webbench.records import Record
     from pytest_webbench.run import Bench
 
+NEWLINE = "\n"
 PROPERTY = "webbench"
 ANSWER = "webbench_answer"
 SCALARS = (
@@ -153,7 +154,7 @@ class SampleItem(pytest.Item):
 def explain(record: Record) -> str:
     """Say in a few lines why a sample failed: tier, check, expected and got, and where to see all of it."""
     failed = [check for check in record.checks if check.passed is False]
-    lines = [f"{record.failure_class}: {record.message}"]
+    lines = [f"{record.failure_class}: {record.message.partition(NEWLINE)[0]}"]
     for check in failed[:3]:
         lines.append(f"  {check.tier} {check.name}: {_shortened(check.message)}")
     if len(failed) > 3:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_webbench.baseline import Baseline, BaselineError, against_baseline, read_baseline
-from pytest_webbench.cases import CaseError
+from pytest_webbench.cases import Case, CaseError
 from pytest_webbench.completions.fetch import Fetched
 from pytest_webbench.completions.remote import RemoteFetcher, serve
 from pytest_webbench.completions.store import StoreError
@@ -52,7 +52,9 @@ def _configure_worker(config: pytest.Config, settings: Settings, worker: dict[st
     for name in worker["webbench_markers"]:
         config.addinivalue_line("markers", f"{name}: webbench cases")
     fetcher = RemoteFetcher(worker[CHANNEL])
-    config.stash[BENCH] = Bench(settings, worker["webbench_endpoints"], _workbench(settings), fetcher.ask)
+    workbench = _workbench(settings)
+    workbench.why_no_sandbox = worker["webbench_why_no_sandbox"]
+    config.stash[BENCH] = Bench(settings, worker["webbench_endpoints"], workbench, fetcher.ask)
 
 
 def _configure_main(config: pytest.Config, settings: Settings) -> None:
@@ -66,11 +68,22 @@ def _configure_main(config: pytest.Config, settings: Settings) -> None:
     baseline = read_baseline(settings.baseline) if settings.baseline is not None else None
     read_benchmark(settings.report_dir / BENCHMARK)
     run = start_run(settings, cases)
-    session = MainSession(config, run, markers, baseline)
-    config.stash[BENCH] = Bench(settings, run.endpoints, _workbench(settings), run.ask)
+    bench = Bench(settings, run.endpoints, _workbench(settings), run.ask)
+    session = MainSession(config, run, bench.workbench, markers, baseline, _examined(bench.workbench, cases))
+    config.stash[BENCH] = bench
     config.pluginmanager.register(MainHooks(session), "webbench-main")
     if config.pluginmanager.hasplugin("dsession") or config.pluginmanager.hasplugin("xdist"):
         config.pluginmanager.register(ControllerHooks(session), "webbench-controller")
+
+
+def _examined(workbench: Workbench, cases: Sequence[Case]) -> str | None:
+    """Return what is to be said of the sandbox; None where nothing will be run."""
+    if workbench.tier == "static" or not any("execution" in case.criteria for case in cases):
+        return None
+    line = workbench.examine()
+    if workbench.strict and workbench.why_no_sandbox:
+        raise SettingsError(f"--webbench-sandbox-strict: {workbench.why_no_sandbox}")
+    return line
 
 
 def _ask_nothing(alias: str, request: Request) -> Fetched:
@@ -88,10 +101,18 @@ class MainSession:
     """
 
     def __init__(
-        self, config: pytest.Config, run: Run, markers: Sequence[str], baseline: Baseline | None
+        self,
+        config: pytest.Config,
+        run: Run,
+        workbench: Workbench,
+        markers: Sequence[str],
+        baseline: Baseline | None,
+        sandbox: str | None,
     ) -> None:
         self.config = config
         self.run = run
+        self.workbench = workbench
+        self.sandbox = sandbox
         self.markers = markers
         self.baseline = baseline
         self.changes: dict[str, dict[str, Comparison]] = {}
@@ -104,9 +125,8 @@ class MainSession:
         """Say what will be run."""
         settings = self.run.settings
         models = ", ".join(f"{model.alias} ({model.entry.model_id})" for model in settings.models)
-        return [
-            f"webbench: run {settings.run_id}, models: {models}, templates: {', '.join(settings.templates)}",
-        ]
+        line = f"webbench: run {settings.run_id}, models: {models}, templates: {', '.join(settings.templates)}"
+        return [line] if self.sandbox is None else [line, self.sandbox]
 
     def connect(self, node: Any) -> None:
         """Tell a worker what the run is, and answer what it asks for."""
@@ -117,6 +137,7 @@ class MainSession:
                 "webbench_run_id": self.run.settings.run_id,
                 "webbench_endpoints": dict(self.run.endpoints),
                 "webbench_markers": list(self.markers),
+                "webbench_why_no_sandbox": self.workbench.why_no_sandbox,
             }
         )
         serve(channel, self.run.fetcher.submit)
@@ -169,6 +190,8 @@ class MainSession:
         terminal.write_line(leaderboard(self.summary, self.config.get_terminal_writer().fullwidth))
         for line in flags(self.summary):
             terminal.write_line(line, yellow=True)
+        if self.workbench.why_no_sandbox:
+            terminal.write_line(f"NOTHING WAS EXECUTED: {self.workbench.why_no_sandbox}", red=True, bold=True)
         for line in self._changes():
             terminal.write_line(line)
         terminal.write_line(f"completions: {progress.stored} from the store, {progress.done} from models")

@@ -15,6 +15,7 @@ from pytest_webbench.tiers.results import Deadlines, HttpTiers
 if TYPE_CHECKING:
     from pytest_webbench.sandbox import Sandbox
 
+SAFE_LEVELS = ("full", "kernel")
 NO_CLIENT = 'running apps needs the packages of the extra exec: pip install "pytest-webbench[exec]"'
 
 
@@ -51,6 +52,18 @@ class Workbench:
         return run_http_tiers(
             case, files, code.entry, sandbox, tiers=depth, deadlines=self._deadlines_of(case, sandbox)
         )
+
+    def examine(self) -> str:
+        """Try to break out of the sandbox, and return the line that says what holds; refuse one that leaks."""
+        sandbox = self._open()
+        if sandbox is None:
+            return f"webbench sandbox: none, NOTHING IS EXECUTED: {self.why_no_sandbox}"
+        report = sandbox.probe()
+        if not report.ok and sandbox.level in SAFE_LEVELS:
+            self.why_no_sandbox = f"the {sandbox.level} sandbox does not hold here ({report.describe()})"
+            self.close()
+            return f"webbench sandbox: none, NOTHING IS EXECUTED: {self.why_no_sandbox}"
+        return f"{sandbox.header}; {report.describe()}"
 
     @property
     def sandbox_header(self) -> str | None:

@@ -26,8 +26,9 @@ Span = tuple[int, int]
 MAX_ORIGINS = 2_000_000
 """Sources recorded per text; code a thousand times larger than a model's answer stays below."""
 
-
 READ, DEFINE, IF, BRANCH, END_IF, LOOP, END_LOOP = range(7)
+
+NOTHING: Node = ("", None, 0, 0, (), True)
 
 
 class Instruction(NamedTuple):
@@ -89,7 +90,7 @@ def _expand(node: Node) -> Sequence[Node | Instruction]:
 
 
 def _child(node: Node, field: str) -> Node:
-    return next(child for child in node[4] if child[1] == field)
+    return next((child for child in node[4] if child[1] == field), NOTHING)
 
 
 def _parts(node: Node) -> list[tuple[Node, Node]]:

@@ -67,7 +67,7 @@ def ngram_scores(reference: NGrams, hypothesis: NGrams) -> tuple[float, float]:
 
 def _common(reference: Mapping[NGram, int], hypothesis: Mapping[NGram, int]) -> dict[NGram, int]:
     find = reference.get
-    return {gram: min(count, found) for gram, count in hypothesis.items() if (found := find(gram))}
+    return {gram: count if count < found else found for gram, count in hypothesis.items() if (found := find(gram))}
 
 
 def _weight(unigrams: Mapping[NGram, int]) -> float:

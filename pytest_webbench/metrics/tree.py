@@ -123,15 +123,14 @@ def _walk(tree: tree_sitter.Tree, source: bytes, grammar: _Grammar, shape_id: Sh
     open_nodes: list[tuple[int, _Symbol, int, int, list[Part], list[Node]]] = []
     key: list[Part] = []
     children: list[Node] = []
-    steering = 0
-    string_depth = 0
+    count = steering = string_depth = 0
     while True:
         node: tree_sitter.Node = cursor.node  # type: ignore[assignment]
         number = node.kind_id
         symbol = symbols[number]
         kind, text, named, steers, is_string, token = symbol
         if enter():
-            open_nodes.append((number, symbol, len(names), steering, key, children))
+            open_nodes.append((number, symbol, count, steering, key, children))
             key, children = [number], []
             spelled = spelled and len(open_nodes) < SPELLED_DEPTH
             if not string_depth:
@@ -141,17 +140,19 @@ def _walk(tree: tree_sitter.Tree, source: bytes, grammar: _Grammar, shape_id: Sh
                     string_depth = len(open_nodes)
                     names.append(source[node.start_byte : node.end_byte].replace(b"\n", b""))
                     definable.append(False)
+                    count += 1
             continue
         if named or (broken and node.is_missing):
             field_id = cursor.field_id
             key += (field_id, str(node) if broken and (node.is_missing or node.is_error) else ~number)
-            first = len(names)
+            first = count
             if not string_depth and kind != "comment":
                 name = source[node.start_byte : node.end_byte]
                 if name != text:
                     names.append(name)
                     definable.append(kind == "identifier")
-            children.append((kind, fields[field_id], first, len(names), (), True))
+                    count += 1
+            children.append((kind, fields[field_id], first, count, (), True))
         else:
             children.append(token)
         while not advance():
@@ -170,7 +171,7 @@ def _walk(tree: tree_sitter.Tree, source: bytes, grammar: _Grammar, shape_id: Sh
             role = fields[field_id]
             plain = steering == before
             kept = () if plain and role != "left" and role != "right" else inner
-            children.append((symbol.kind, role, first, len(names), kept, plain))
+            children.append((symbol.kind, role, first, count, kept, plain))
             if symbol.named:
                 key += (field_id, shape if len(inner_key) > 1 else ~number)
             else:

@@ -76,16 +76,14 @@ def describe(progress: FetchProgress, labels: Mapping[str, str]) -> str:
     if not progress.waiting_for or progress.waiting_for[0].seconds < PATIENCE:
         return ""
     oldest = progress.waiting_for[0]
-    parts = [
-        f"waiting {oldest.seconds:.0f} s for {labels.get(oldest.key, oldest.alias)}",
-        f"{progress.left} completions to come",
-    ]
-    if progress.tokens_per_second is not None:
-        parts.append(f"{progress.tokens_per_second:.1f} tokens/s")
+    parts = [f"{progress.left} to go"]
     if progress.seconds_left is not None:
         parts.append(f"about {_duration(progress.seconds_left)} left")
+    if progress.tokens_per_second is not None:
+        parts.append(f"{progress.tokens_per_second:.1f} tokens/s")
     if progress.spend:
         parts.append(f"{progress.spend:.4f} USD")
+    parts.append(f"{oldest.seconds:.0f} s for {labels.get(oldest.key, oldest.alias)}")
     return ", ".join(parts)
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -137,8 +138,43 @@ def count(): return {"memory": len(memory), "file": Path("data.txt").stat().st_s
             ask(instance, method="POST")
 
 
+def test_a_restart_runs_the_code_as_the_app_left_it(sandbox: Sandbox) -> None:
+    code = """
+from pathlib import Path
+from flask import Flask
+app = Flask(__name__)
+VERSION = "1"
+@app.get("/v")
+def version(): return VERSION
+@app.get("/w")
+def rewrite():
+    code = Path("app.py").read_text()
+    Path("app.py").write_text(code.replace("1", "2"))
+    return ""
+"""
+    with sandbox.launch(source(code)) as instance:
+        assert instance.wait_ready(20).ok
+        assert ask(instance, "/w").status == 200
+        assert ask(instance, "/v").text == "1"
+        instance.restart()
+        assert instance.wait_ready(20).ok
+        assert ask(instance, "/v").text == "2"
+
+
+def test_a_stopped_app_leaves_no_mount_in_the_zygote(open_level: Callable[[str], Sandbox]) -> None:
+    sandbox = open_level("full")
+    counts = []
+    for _ in range(3):
+        with sandbox.launch(source(HELLO["Flask"])) as instance:
+            assert instance.wait_ready(20).ok
+        with sandbox.launch(source(HELLO["Flask"])) as instance:
+            zygote = descendants(instance.zygote.pid)[-2]
+            counts.append(len(Path(f"/proc/{zygote}/mountinfo").read_text().splitlines()))
+    assert len(set(counts)) == 1
+
+
 def test_a_view_that_exits_ends_its_request_only(best: Sandbox) -> None:
-    code = "import sys\n" + HELLO["Flask"] + "\napp.get('/exit')(lambda: sys.exit(1))"
+    code = "import sys\n" + HELLO["Flask"] + "\napp.get('/exit', endpoint='exit')(lambda: sys.exit(1))"
     with best.launch(source(code)) as instance:
         assert instance.wait_ready(20).ok
         assert ask(instance, "/exit").error

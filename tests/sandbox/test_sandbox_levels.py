@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -127,11 +128,12 @@ def test_namespaces_alone_hold_too(on: Callable[[Machine], None], best: Sandbox)
             "webbench sandbox: kernel (namespaces, tmpfs, seccomp, rlimits; MISSING landlock"
         )
         assert sandbox.probe().escaped == ()
+        code = "import os\nfrom flask import Flask\napp = Flask(__name__)\n"
         with sandbox.launch(
-            source("from flask import Flask\napp = Flask(__name__)\napp.get('/')(lambda: 'ok')")
+            source(code + "app.get('/')(lambda: os.listdir('/proc') + os.listdir('/webbench'))")
         ) as app:
             assert app.wait_ready(20).ok
-            assert ask(app).text == "ok"
+            assert sorted(json.loads(ask(app).body)) == ["box", "work"]
 
 
 def test_the_header_names_what_holds(sandbox: Sandbox) -> None:

@@ -186,7 +186,6 @@ def test_the_reference_sets_the_deadlines(sandbox, tmp_path):
 
 def test_the_first_failure_ends_the_matter(sandbox, tmp_path):
     checks = "def check_a(client):\n    assert 0\ndef check_b(client):\n    raise SystemExit('never reached')\n"
-    files = {"app.py": FLASK}
     turnstile = Turnstile(tmp_path / "locks")
 
     def failure(*texts, app=FLASK):
@@ -197,4 +196,3 @@ def test_the_first_failure_ends_the_matter(sandbox, tmp_path):
     assert failure("def check_a(client):\n    pass", "def exploit_a(client):\n    assert 0") == "exploit_a"
     assert failure("def check_a(client):\n    pass") is None
     assert failure(checks, app="1 / 0") == "execution"
-    assert files

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import select
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from pytest_webbench.tiers import overload
@@ -36,23 +39,41 @@ def test_several_pass_beside_others(tmp_path):
     second.communicate("x")
 
 
+def wait_for_shut_gate(folder: Path) -> None:
+    """Return when somebody holds the gate."""
+    with (folder / "gate.lock").open("a") as gate:
+        while True:
+            try:
+                fcntl.flock(gate, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            fcntl.flock(gate, fcntl.LOCK_UN)
+            time.sleep(0.01)
+
+
 def test_who_wants_to_be_alone_waits_for_the_others_and_keeps_new_ones_out(tmp_path):
     beside = holder(tmp_path, "beside_others")
     assert beside.stdout.readline() == "in\n"
     alone = holder(tmp_path, "alone")
+    wait_for_shut_gate(tmp_path)
     late = holder(tmp_path, "beside_others")
-    try:
-        alone.wait(0.3)
-    except subprocess.TimeoutExpired:
-        beside.communicate("x")
+    beside.communicate("x")
     assert alone.stdout.readline() == "in\n"
-    try:
-        late.wait(0.3)
-    except subprocess.TimeoutExpired:
-        alone.communicate("x")
+    assert select.select([late.stdout], [], [], 0.5)[0] == []
+    alone.communicate("x")
     assert late.stdout.readline() == "in\n"
     late.communicate("x")
     assert alone.returncode == late.returncode == 0
+
+
+def test_who_is_beside_others_keeps_out_who_wants_to_be_alone(tmp_path):
+    beside = holder(tmp_path, "beside_others")
+    assert beside.stdout.readline() == "in\n"
+    alone = holder(tmp_path, "alone")
+    wait_for_shut_gate(tmp_path)
+    assert select.select([alone.stdout], [], [], 0.3)[0] == []
+    beside.communicate("x")
+    assert alone.communicate("x")[0] == "in\n"
 
 
 def test_the_place_of_a_killed_process_is_free(tmp_path):
