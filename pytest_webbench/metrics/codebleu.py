@@ -80,7 +80,7 @@ class Reference:
         self._shapes = Counter(parsed.shapes)
         self._edges = dataflow_edges(parsed.root, parsed.variables)
         self.undefined = dict(self._undefined())
-        self._parts = self._compare
+        self._parts = lru_cache(REMEMBERED_HYPOTHESES)(self._compare)
 
     def score(self, hypothesis: str, weights: Sequence[float] = DEFAULT_WEIGHTS) -> WebCodeBLEU:
         """Compare a hypothesis with this reference; see `web_codebleu`."""
