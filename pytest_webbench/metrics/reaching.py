@@ -143,7 +143,7 @@ class State:
         for value in values[1:]:
             merged = Value(
                 self._definitions.join(merged.bound, value.bound),
-                merged.passes and value.passes,
+                merged.passes or value.passes,
                 self._definitions.join(merged.fresh, value.fresh),
                 merged.unset and value.unset,
             )
