@@ -214,8 +214,9 @@ def _verdict(
     if bench.tier == "static" or set(case.criteria) <= {"parsing"}:
         return _PASSED if structured.passed else _failure("structure_missing", structured.message)
     if http is None or http.execution == "not_assessed":
-        reason = http.message if http is not None else bench.why_no_sandbox
-        return _not_assessed(reason, "environment" if http is not None else "not_assessed")
+        if http is None:
+            return _not_assessed(bench.why_no_sandbox, "not_assessed")
+        return _not_assessed(http.message, http.failure_class or "not_assessed")
     if passes["functional_pass"] is False:
         return _failure(http.failure_class or "runtime", http.message)
     if passes["functional_pass"] is None:

@@ -20,6 +20,7 @@ from pytest_webbench.items import ANSWER, BENCH, PROPERTY
 from pytest_webbench.model_table import built_in_keys
 from pytest_webbench.models import ConfigError, InfrastructureError, Request
 from pytest_webbench.plugin import ControllerHooks, MainHooks, SampleHooks
+from pytest_webbench.preparation import DryRun, GenerateOnly
 from pytest_webbench.records import Record
 from pytest_webbench.reports.accumulated import BENCHMARK, BenchmarkError, read_benchmark
 from pytest_webbench.reports.files import point_latest_at, write_accumulated, write_run_reports
@@ -68,6 +69,10 @@ def _configure_main(config: pytest.Config, settings: Settings) -> None:
     baseline = read_baseline(settings.baseline) if settings.baseline is not None else None
     read_benchmark(settings.report_dir / BENCHMARK)
     run = start_run(settings, cases)
+    if settings.dry_run or settings.generate_only:
+        config.stash[BENCH] = Bench(settings, run.endpoints, _workbench(settings), run.ask)
+        config.pluginmanager.register((DryRun if settings.dry_run else GenerateOnly)(config, run), "webbench-main")
+        return
     bench = Bench(settings, run.endpoints, _workbench(settings), run.ask)
     session = MainSession(config, run, bench.workbench, markers, baseline, _examined(bench.workbench, cases))
     config.stash[BENCH] = bench
@@ -81,9 +86,19 @@ def _examined(workbench: Workbench, cases: Sequence[Case]) -> str | None:
     if workbench.tier == "static" or not any("execution" in case.criteria for case in cases):
         return None
     line = workbench.examine()
+    if not workbench.why_no_sandbox:
+        _check_suites(cases)
     if workbench.strict and workbench.why_no_sandbox:
         raise SettingsError(f"--webbench-sandbox-strict: {workbench.why_no_sandbox}")
     return line
+
+
+def _check_suites(cases: Sequence[Case]) -> None:
+    """Raise `CaseError` for the first case whose checks cannot be used."""
+    from pytest_webbench.tiers.checks import load_suite
+
+    for case in cases:
+        load_suite(case)
 
 
 def _ask_nothing(alias: str, request: Request) -> Fetched:

@@ -45,13 +45,16 @@ class Workbench:
         sandbox = self._open()
         if sandbox is None:
             return None
+        from pytest_webbench.sandbox import SandboxBroken
         from pytest_webbench.tiers.http import Depth, run_http_tiers
 
         files = {**code.files, code.entry: text}
         depth: Depth = "secure" if self.tier == "secure" else "functional"
-        return run_http_tiers(
-            case, files, code.entry, sandbox, tiers=depth, deadlines=self._deadlines_of(case, sandbox)
-        )
+        try:
+            deadlines = self._deadlines_of(case, sandbox)
+            return run_http_tiers(case, files, code.entry, sandbox, tiers=depth, deadlines=deadlines)
+        except SandboxBroken as error:
+            return HttpTiers("not_assessed", failure_class="sandbox", message=str(error))
 
     def examine(self) -> str:
         """Try to break out of the sandbox, and return the line that says what holds; refuse one that leaks."""

@@ -133,3 +133,14 @@ def test_a_budget_needs_known_prices(cases: Path, bench: Bench) -> None:
             "ERROR: --webbench-budget: the price of model 'priceless' is unknown*",
         )
         assert server.bodies == []
+
+
+def test_checks_that_cannot_be_used_are_refused_before_the_first_call(
+    cases: Path, bench: Bench, workers: tuple[str, ...]
+) -> None:
+    checks = cases / "cases" / "flask" / "alpha" / "checks.py"
+    checks.write_text("def check_it(browser): pass\n", "utf-8")
+    refused(
+        bench("--model=reference", "--webbench-samples=1", *workers),
+        "ERROR: *alpha/checks.py: *check_it*browser*",
+    )
