@@ -11,6 +11,9 @@ SUBCOMMANDS = {
     "report": "Make the reports of a run again from its records, and say what is missing.",
     "metrics": "Web-CodeBLEU and its parts for two files.",
     "models": "What can be given to --model, which keys are present, prices.",
+    "new": "Write the skeleton of a case.",
+    "validate": "Check cases: references pass, wrong solutions are caught, mutants are killed.",
+    "doctor": "What this machine can do: sandbox level, local model, versions.",
 }
 
 
