@@ -6,10 +6,17 @@ from dataclasses import dataclass, field
 
 TEXT_LIMIT = 2048
 _HISTORY = 12
+_CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+
+def printable(text: str) -> str:
+    """Return `text` with control characters and lone surrogates as escapes: an app may aim at a terminal."""
+    return text.encode("utf-8", "backslashreplace").decode().translate(_CONTROL)
 
 
 def clip(text: str, limit: int = TEXT_LIMIT) -> str:
-    """Shorten `text` to at most `limit` characters; a cut says how much is missing."""
+    """Return `text`, printable and of at most `limit` characters; a cut says how much is missing."""
+    text = printable(text)
     if len(text) <= limit:
         return text
     mark = f" ... ({len(text) - limit + 40} more characters)"

@@ -23,7 +23,7 @@ from pytest_webbench.tiers.dependencies import (
     missing_module,
     unlisted_imports,
 )
-from pytest_webbench.tiers.exchange import clip
+from pytest_webbench.tiers.exchange import clip, printable
 from pytest_webbench.tiers.overload import Turnstile, overloaded
 from pytest_webbench.tiers.results import (
     ENVIRONMENT,
@@ -209,7 +209,7 @@ def _open_toolbox(instance: Instance, deadlines: Deadlines) -> Iterator[Toolbox]
 
 def _story(start: Start) -> str:
     """Return why the app did not start, with the end of its log."""
-    return f"{clip(start.detail, 500)}\n{start.log_tail[-LOG_SHOWN:]}".strip()
+    return f"{clip(start.detail, 500)}\n{printable(start.log_tail)[-LOG_SHOWN:]}".strip()
 
 
 def _not_allowed(modules: Iterable[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -53,6 +54,12 @@ class Toolbox:
     def alive(self) -> bool:
         """Whether the app still runs."""
         return self._instance.alive()
+
+    def wait_for_end(self, seconds: float) -> None:
+        """Wait until the app has ended, at most `seconds`."""
+        patience = Deadline(seconds)
+        while self.alive and not patience.expired:
+            time.sleep(0.005)
 
     @property
     def expired(self) -> bool:

@@ -23,6 +23,8 @@ from pytest_webbench.tiers.tools import Toolbox
 CHECK_FAILED = "check_failed"
 RUNTIME = "runtime"
 Tier = Literal["examples", "unit_tests", "exploits"]
+_DYING_SECONDS = 0.3
+"""A dying process drops its connections a moment before it is gone."""
 _FAILED = (AssertionError, pytest.fail.Exception)
 
 
@@ -122,6 +124,8 @@ def _first(*errors: BaseException | None) -> BaseException | None:
 def _failure_class(error: BaseException, tools: Toolbox) -> str:
     if tools.expired or isinstance(error, httpx2.TimeoutException | TimeoutError):
         return TIMEOUT
+    if isinstance(error, httpx2.TransportError | ConnectionError):
+        tools.wait_for_end(_DYING_SECONDS)
     return CHECK_FAILED if tools.alive or isinstance(error, _FAILED) else RUNTIME
 
 

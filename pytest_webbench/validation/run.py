@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
+import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import cache
-from itertools import chain
+from contextlib import ExitStack, contextmanager
+from itertools import chain, islice
 from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ def validate(
 
     Raises:
         SandboxUnavailable: this machine does not offer `level`.
+        ValueError: `level` is none.
     """
     kept = Results(results)
     unusable, cases = _load(files)
@@ -82,33 +84,83 @@ def _load(files: Sequence[Path]) -> tuple[list[CaseReport], list[Case]]:
 
 
 def _in_parallel(cases: Sequence[Case], options: Options, level: str, jobs: int) -> Iterator[tuple[Case, CaseReport]]:
-    """Yield cases with their reports as they are done; leaving early drops what has not begun."""
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        futures = {pool.submit(_validate_one, case, options, level): case for case in cases}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    """Yield cases with their reports as they are done; leaving early ends the processes."""
+    waiting = iter(cases)
+    with ExitStack() as opened:
+        busy: dict[object, tuple[Connection, Case]] = {}
+        for case in islice(waiting, jobs):
+            worker = opened.enter_context(_worker(options, level))
+            worker.send(case)
+            busy[worker] = worker, case
+        while busy:
+            for ready in wait([worker for worker, _ in busy.values()]):
+                worker, case = busy.pop(ready)
+                report = _received(worker)
+                if following := next(waiting, None):
+                    worker.send(following)
+                    busy[worker] = worker, following
+                yield case, report
 
 
-def _validate_one(case: Case, options: Options, level: str) -> CaseReport:
+@contextmanager
+def _worker(options: Options, level: str) -> Iterator[Connection]:
+    """Start a process that answers each case sent to it with its report."""
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs, options, level))
+    process.start()
+    theirs.close()
+    try:
+        yield ours
+    except BaseException:
+        process.terminate()
+        raise
+    finally:
+        ours.close()
+        process.join()
+
+
+def _received(worker: Connection) -> CaseReport:
+    try:
+        answer = worker.recv()
+    except EOFError:
+        raise RuntimeError("a validating process ended without an answer") from None
+    if isinstance(answer, Exception):
+        raise answer
+    assert isinstance(answer, CaseReport)
+    return answer
+
+
+def _work(connection: Connection, options: Options, level: str) -> None:
+    """Validate what comes until nothing more does. Being interrupted or ended closes the sandbox too."""
+    from pytest_webbench.sandbox import SandboxUnavailable, open_sandbox
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
+    try:
+        with open_sandbox(level) as sandbox:
+            while True:
+                connection.send(_validate_one(connection.recv(), sandbox, options))
+    except EOFError:
+        return
+    except (SandboxUnavailable, ValueError) as error:
+        connection.send(error)
+
+
+def _leave(*_: object) -> None:
+    """End this process in good order, undisturbed by further signals."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(1)
+
+
+def _validate_one(case: Case, sandbox: Sandbox, options: Options) -> CaseReport:
     from pytest_webbench.sandbox import SandboxBroken
     from pytest_webbench.validation.case import validate_case
 
     try:
-        return validate_case(case, _sandbox(level), options)
+        return validate_case(case, sandbox, options)
     except CaseError as error:
         return CaseReport(case.name, errors=tuple(error.problems))
     except SandboxBroken as error:
         return CaseReport(case.name, errors=(f"not validated, the sandbox failed: {error}",))
-
-
-@cache
-def _sandbox(level: str) -> Sandbox:
-    """Return this process's sandbox, open until the process ends."""
-    from pytest_webbench.sandbox import open_sandbox
-
-    sandbox = open_sandbox(level)
-    atexit.register(sandbox.close)
-    return sandbox

@@ -40,6 +40,7 @@ def test_import_names_lead_to_the_names_that_pip_knows():
         ("import uvicorn, starlette, pydantic", ("fastapi",), "FastAPI", ()),
         ("import asgiref", ("django",), "Django", ()),
         ("try:\n    import orjson\nexcept ImportError:\n    orjson = None", ("flask",), "Flask", ()),
+        ("try:\n    import a_a\nexcept ImportError:\n    import b_b", ("flask",), "Flask", ("b_b",)),
         ("def view():\n    import requests", ("flask",), "Flask", ("requests",)),
         ("from models import db\nimport store\nfrom . import x", ("flask",), "Flask", ()),
         ("this is not Python", ("flask",), "Flask", ()),

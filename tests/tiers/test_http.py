@@ -9,6 +9,7 @@ import pytest
 
 from pytest_webbench.cases import CaseError, Example, Source
 from pytest_webbench.tiers import http
+from pytest_webbench.tiers.overload import Turnstile
 from pytest_webbench.tiers.results import Deadlines
 
 HELLO = """
@@ -60,6 +61,7 @@ def test_a_failing_assert_shows_values_and_place(case, judge):
     tiers = judge(case("def check_greets(client):\n    assert client.get('/').status_code == 201, 'created'"), HELLO)
     result = only(tiers)
     assert (tiers.unit_tests, tiers.failure_class, result.passed) == ("failed", "check_failed", False)
+    assert tiers.message == result.message
     assert "created" in result.message
     assert "assert 200 == 201" in result.message
     assert "(checks.py, line 2)" in result.message
@@ -143,6 +145,7 @@ def test_the_deadline_of_a_check_ends_a_dripping_header(case, judge):
         deadlines=Deadlines(start=5, check=0.6, request=0.5),
     )
     assert only(tiers).failure_class == "timeout"
+    assert only(tiers).message.startswith("the deadline passed\n")
     assert only(tiers).seconds < 5
 
 
@@ -323,11 +326,23 @@ def test_a_check_that_two_files_define_is_the_cases_error(case, judge):
         judge(replace(case(), checks=sources), HELLO)
 
 
-def test_a_timeout_on_an_overloaded_machine_is_tried_once_more_alone(case, judge, standin, monkeypatch):
+class CountedTurnstile(Turnstile):
+    """Knows how often somebody was alone."""
+
+    times_alone = 0
+
+    def alone(self):
+        self.times_alone += 1
+        return super().alone()
+
+
+def test_a_timeout_on_an_overloaded_machine_is_tried_once_more_alone(case, judge, standin, monkeypatch, tmp_path):
     monkeypatch.setattr(http, "overloaded", lambda: True)
     app = "import time\ndef app(environ, start_response):\n    time.sleep(60)"
     sample = case("def check_it(client):\n    client.get('/')")
-    tiers = judge(sample, app, deadlines=Deadlines(start=5, check=1, request=0.2))
+    turnstile = CountedTurnstile(tmp_path / "locks")
+    tiers = judge(sample, app, deadlines=Deadlines(start=5, check=1, request=0.2), turnstile=turnstile)
+    assert turnstile.times_alone == 1
     assert (tiers.flags, tiers.failure_class, standin.launches) == (("retried_alone",), "timeout", 4)
 
 
@@ -387,3 +402,24 @@ def test_the_end_of_a_long_log_is_kept(case, judge):
     tiers = judge(case("def check_it(client):\n    pass"), "print('x' * 9000)\nraise KeyError('the reason')")
     assert "KeyError: 'the reason'" in tiers.message
     assert len(tiers.message) <= 2048
+
+
+def test_an_app_that_starts_only_once_fails_its_checks_but_not_execution(case, judge, tmp_path):
+    mark = tmp_path / "started"
+    app = f"""
+    from pathlib import Path
+    if Path({str(mark)!r}).exists():
+        raise RuntimeError("not again")
+    Path({str(mark)!r}).touch()
+    def app(environ, start_response):
+        start_response("200 OK", [])
+        return []
+    """
+    tiers = judge(case("def check_it(client):\n    pass", "def exploit_it(client):\n    pass"), app, tiers="secure")
+    assert (tiers.execution, tiers.unit_tests, tiers.exploits) == ("passed", "failed", "not_assessed")
+    assert tiers.failure_class == "runtime"
+    assert "not again" in tiers.message
+
+
+def test_the_time_of_the_start_is_kept(case, judge):
+    assert judge(case("def check_it(client):\n    pass"), "import time\ntime.sleep(0.05)" + HELLO).start_seconds >= 0.05

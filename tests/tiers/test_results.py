@@ -33,6 +33,19 @@ def test_the_share_of_a_tier_without_results_follows_its_outcome():
     assert (tiers.share("execution"), tiers.share("unit_tests"), tiers.share("exploits")) == (1, 0, None)
 
 
+def test_the_share_counts_what_passed_of_one_tier():
+    checks = (result(True), result(False), result(True), result(None, "exploits"))
+    tiers = HttpTiers("passed", unit_tests="failed", exploits="not_assessed", checks=checks)
+    assert tiers.share("unit_tests") == 2 / 3
+    assert tiers.share("exploits") is None
+
+
+def test_a_timeout_anywhere_counts():
+    assert HttpTiers("failed", failure_class="timeout").timed_out
+    assert HttpTiers("passed", checks=(result(False, failure_class="timeout"),)).timed_out
+    assert not HttpTiers("passed", checks=(result(False, failure_class="runtime"),)).timed_out
+
+
 def test_deadlines_are_ten_times_the_reference_within_bounds():
     reference = HttpTiers("passed", checks=(result(True, seconds=1.5), result(True, seconds=0.2)), start_seconds=0.1)
     assert calibrated(reference, Deadlines(start=20, check=30, request=10)) == Deadlines(5, 15, 10)

@@ -255,7 +255,8 @@ def websocket_server(tmp_path_factory):
             connection.send(message[::-1])
 
     def only_ws(connection, request):
-        return connection.respond(403, "no") if request.path != "/ws" else None
+        wanted = request.path == "/ws" and request.headers.get("X-Token") == "t"
+        return None if wanted else connection.respond(403, "no")
 
     with unix_serve(answer, str(path), process_request=only_ws) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -280,7 +281,7 @@ def test_a_websocket_talks_and_a_refusal_shows_its_status(websocket_server):
         connection.send("abc")
         assert connection.recv(timeout=5) == "cba"
         with pytest.raises(InvalidStatus) as refusal:
-            tools.websocket("/other")
+            tools.websocket("/ws", headers={"X-Token": "other"})
         assert refusal.value.response.status_code == 403
         assert tools.recorder.request.startswith("WEBSOCKET /ws -> 101 Switching Protocols")
 

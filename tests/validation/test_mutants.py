@@ -126,3 +126,10 @@ def test_without_a_count_all_are_chosen():
 
 def test_words_for_the_generated_documentation_are_left_alone():
     assert changes('app = FastAPI(title="Books", redoc_url=None)') == [("argument", ['app = FastAPI(title="Books", )'])]
+
+
+def test_a_change_that_would_break_the_syntax_is_no_mutant():
+    source = 'x = {"a": (b), "c": d}\nf((g), h=(k))\n'
+    assert all_mutants(source)
+    for mutant in all_mutants(source):
+        ast.parse(mutant.code)

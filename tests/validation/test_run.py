@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -15,6 +20,7 @@ from pytest_webbench.scaffold import MARKER, new_case
 from pytest_webbench.tiers.http import run_http_tiers
 from pytest_webbench.validation import Options, validate
 from pytest_webbench.validation.idle import idle_apps
+from pytest_webbench.validation.run import _received
 
 QUICK = Options(repeat=1, mutants=2)
 
@@ -132,3 +138,47 @@ def test_an_unfinished_case_does_not_count_as_a_broken_one(tmp_path):
         load_cases(tmp_path)
     except CaseError as error:
         pytest.fail(f"the skeleton breaks the collection of all cases: {error}")
+
+
+VALIDATE = """
+import sys
+from pathlib import Path
+from pytest_webbench.validation import Options, validate
+
+validate(
+    [Path(name) for name in sys.argv[2:]],
+    options=Options(repeat=1, mutants=1),
+    results=Path(sys.argv[1]),
+    progress=lambda report, n, total: print(report.case, report.ok, flush=True),
+)
+"""
+
+
+def test_an_interrupted_validation_leaves_nothing_behind_and_goes_on_where_it_stopped(tmp_path):
+    files = [fill_in(new_case(tmp_path, f"flask/{name}")) for name in ("a", "b", "c")]
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    command = [sys.executable, "-c", VALIDATE, str(tmp_path / "kept.json"), *map(str, files)]
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run:
+        assert run.stdout.readline() == "flask/a True\n"
+        run.send_signal(signal.SIGINT)
+        _, complaint = run.communicate(timeout=60)
+    assert run.returncode != 0
+    assert complaint.count("Traceback") == 1
+    assert [path.name for path in scratch.iterdir() if "sandbox" in path.name] == []
+    assert list(json.loads((tmp_path / "kept.json").read_text())["cases"]) == ["flask/a"]
+    again = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert sorted(again.stdout.splitlines()) == ["flask/a True", "flask/b True", "flask/c True"]
+
+
+def test_a_level_that_is_none_is_said_at_once(tmp_path):
+    with pytest.raises(ValueError, match="no such level"):
+        validate([fill_in(new_case(tmp_path, "flask/a"))], options=QUICK, level="no such level")
+
+
+def test_a_process_that_dies_is_said():
+    ours, theirs = Pipe()
+    theirs.close()
+    with pytest.raises(RuntimeError, match="ended without an answer"):
+        _received(ours)
