@@ -11,17 +11,15 @@ import os
 import resource
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pyseccomp import SyscallFilter
 
 CLONE_NEWNS, CLONE_NEWPID = 0x00020000, 0x20000000
 CAP_DAC_READ_SEARCH, CAP_SYS_ADMIN = 1 << 2, 1 << 21
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
 MNT_DETACH = 2
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER, _INSTRUCTION_BYTES = 22, 2, 8
 PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 8, 36, 38
 BOX, HOME = "/webbench/box", "/webbench/work"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
@@ -214,7 +212,23 @@ def wall_off_files(readable: Iterable[str], writable: Iterable[str], programs: I
         rules.restrict()
 
 
-def system_call_filter(*, allow_subprocess: bool) -> SyscallFilter:
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCallFilter:
+    """A filter compiled once, so that each app only has to load it."""
+
+    program: bytes
+
+    def load(self) -> None:
+        """Apply the filter to this process, which must have given up new privileges."""
+        program = _Program(len(self.program) // _INSTRUCTION_BYTES, self.program)
+        _call("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0)
+
+
+def system_call_filter(*, allow_subprocess: bool) -> SystemCallFilter:
     """Build the filter that denies new sockets, new processes, other processes and kernel administration.
 
     A denied call fails with EPERM (sockets: EACCES), as it would for lack of a right, so apps see an
@@ -243,7 +257,10 @@ def system_call_filter(*, allow_subprocess: bool) -> SyscallFilter:
         deny("clone", seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, 0))
         for name in _known(("fork", "vfork", "execve", "execveat")):
             deny(name)
-    return rules
+    with open(os.memfd_create("filter"), "w+b") as program:
+        rules.export_bpf(program)
+        program.seek(0)
+        return SystemCallFilter(program.read())
 
 
 def _pyseccomp() -> ModuleType:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from pytest_webbench.sandbox import confine, levels
 from pytest_webbench.sandbox.contract import AppSource, Level, Limits
+from pytest_webbench.sandbox.folders import OwnedFolder, roomy_temporary_folder, short_temporary_folder
 from pytest_webbench.sandbox.instance import Instance
 from pytest_webbench.sandbox.levels import Walls
-from pytest_webbench.sandbox.zygote_process import ZygoteProcess, remove_folder
+from pytest_webbench.sandbox.zygote_process import ZygoteProcess
 
 if TYPE_CHECKING:
     from pytest_webbench.sandbox.probe import ProbeReport
-
-_ROOM_FOR_WORK = 1 << 30
 
 
 def open_sandbox(level: str = "auto", *, strict: bool = False) -> Sandbox:
@@ -40,8 +36,8 @@ class Sandbox:
         self.walls = walls
         self._machine = levels.machine()
         self._zygotes: dict[str, ZygoteProcess] = {}
-        self._scratch = Path(tempfile.mkdtemp(prefix="webbench-", dir=_short_temporary_folder()))
-        self._work = self._scratch / "unused" if walls.namespaces else _work_folder()
+        self._scratch = OwnedFolder(short_temporary_folder(), 0o700)
+        self._work = None if walls.namespaces else OwnedFolder(roomy_temporary_folder(), 0o711)
         self._launches = 0
 
     def __enter__(self) -> Self:
@@ -72,10 +68,10 @@ class Sandbox:
         instance = Instance(
             source=source,
             limits=limits or Limits(),
-            socket_path=str(self._scratch / f"{number}.sock"),
+            socket_path=str(self._scratch.path / f"{number}.sock"),
             zygote=self._zygote(source.framework),
             folder=self._new_folder(number),
-            _log_path=self._scratch / f"{number}.log",
+            _log_path=self._scratch.path / f"{number}.log",
         )
         instance.launch(fresh=True)
         return instance
@@ -96,39 +92,24 @@ class Sandbox:
         for zygote in self._zygotes.values():
             zygote.close()
         self._zygotes.clear()
-        shutil.rmtree(self._scratch, ignore_errors=True)
-        if self._work.exists():
-            remove_folder(self._work)
+        for folder in (self._scratch, self._work):
+            if folder is not None:
+                folder.remove()
 
     def _zygote(self, framework: str) -> ZygoteProcess:
         zygote = self._zygotes.get(framework)
         if zygote is not None and not zygote.running:
             zygote.close()
         if zygote is None or not zygote.running:
-            self._zygotes[framework] = ZygoteProcess(framework, self.walls, self._machine, self._scratch)
+            self._zygotes[framework] = ZygoteProcess(framework, self.walls, self._machine, self._scratch.path)
         return self._zygotes[framework]
 
     def _new_folder(self, number: int) -> str:
-        if self.walls.namespaces:
+        if self._work is None:
             return f"{confine.BOX}/{number}"
-        folder = self._work / str(number)
+        folder = self._work.path / str(number)
         folder.mkdir(mode=0o700)
         who = levels.identity(self.walls, self._machine)
         if who is not None and who.uid is not None:
             os.chown(folder, who.uid, who.uid)
         return str(folder)
-
-
-def _short_temporary_folder() -> str:
-    """Return a folder whose name leaves room for a Unix socket's path (108 bytes)."""
-    folder = tempfile.gettempdir()
-    return folder if len(folder) < 60 else "/tmp"
-
-
-def _work_folder() -> Path:
-    """Return a new folder for working folders: in memory where there is room, for SQLite's many fsyncs."""
-    memory = Path("/dev/shm")
-    roomy = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM_FOR_WORK
-    folder = Path(tempfile.mkdtemp(prefix="webbench-work-", dir=memory if roomy else None))
-    folder.chmod(0o711)
-    return folder

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_webbench.sandbox import confine
 from pytest_webbench.sandbox.contract import SandboxBroken
+from pytest_webbench.sandbox.folders import remove_folder
 from pytest_webbench.sandbox.interpreter import interpreter
 from pytest_webbench.sandbox.levels import UNPRIVILEGED_UID, Machine, Walls, identity
 
@@ -190,13 +190,3 @@ def _threads(process: str) -> int:
         return len(os.listdir(f"{process}/task"))
     except OSError:
         return 0
-
-
-def remove_folder(folder: Path) -> None:
-    """Remove `folder` whatever an app made of it: a thousand levels deep, or unreadable."""
-    try:
-        shutil.rmtree(folder)
-    except (OSError, RecursionError):
-        quiet = {"stderr": subprocess.DEVNULL, "check": False}
-        subprocess.run(["chmod", "-R", "u+rwX", "--", folder], **quiet)  # type: ignore[call-overload]
-        subprocess.run(["rm", "-rf", "--one-file-system", "--", folder], **quiet)  # type: ignore[call-overload]

@@ -18,7 +18,7 @@ ITEMS = {
 FRAMEWORKS = {"flask": "Flask", "fastapi": "FastAPI", "django": "Django"}
 
 # Where an item leaves the outcome to the harness or to what is installed, this is what holds here: settings
-# are supplied for Django, SECRET_KEY is set, the optional packages of FastAPI are installed.
+# are supplied for Django, no variable but those documented is set, FastAPI's optional packages are installed.
 CHOSEN = {
     "D007": "structure_missing",
     "D009": "structure_missing",
@@ -30,7 +30,7 @@ CHOSEN = {
     "D027": "runtime",
     "D030": "passed",
     "D031": "passed",
-    "D037": "passed",
+    "D037": "runtime",
     "D039": "passed",
     "D048": "passed",
     "D064": "passed",
@@ -47,6 +47,7 @@ REASONS = {
     "D027": "No module named 'flask_jwt_extended'",
     "D028": "No module named 'models'",
     "D033": "Working outside of application context",
+    "D037": "SECRET_KEY",
     "D040": "EOFError",
     "D046": "CPU time",
     "D049": "MemoryError",
@@ -94,8 +95,6 @@ def stated(item: dict[str, Any]) -> str:
 def test_a_trap_has_its_stated_outcome(number: str, best: Sandbox) -> None:
     item = ITEMS[number]
     checks = item["input"].get("checks", [])
-    if number == "D039":
-        checks = [[*checks[0][:4], {"SECRET_KEY": "webbench-secret"}]]
     with best.launch(app_of(item), Limits(cpu_seconds=1) if number == "D046" else Limits()) as instance:
         start = instance.wait_ready(30)
         outcome, statuses = judge(instance, start, checks)

@@ -177,7 +177,6 @@ def seen(): return {**SEEN, "headers": sorted(name.lower() for name, _ in reques
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
-        "SECRET_KEY": "webbench-secret",
         "MODE": "test",
     }
     assert seen["argv"] == ["app.py"]

@@ -17,7 +17,8 @@ import httpx2
 import pytest
 from outside import NO_TLS, ask, descendants, source
 
-from pytest_webbench.sandbox import AppSource, Level, Limits, Sandbox, open_sandbox
+from pytest_webbench.sandbox import AppSource, Level, Limits, Sandbox, folders, open_sandbox
+from pytest_webbench.sandbox.folders import OwnedFolder
 
 APPS = Path(__file__).parent / "data" / "apps"
 HELLO = {
@@ -392,6 +393,20 @@ def is_running(pid: int) -> bool:
         return False
 
 
+def test_the_next_run_clears_what_a_killed_worker_left(tmp_path: Path) -> None:
+    held, young = OwnedFolder(tmp_path, 0o700), tmp_path / f"{folders.PREFIX}young"
+    abandoned, foreign = tmp_path / f"{folders.PREFIX}old", tmp_path / "something-else"
+    for folder in (young, abandoned, foreign):
+        folder.mkdir()
+    for folder in (held.path, abandoned, foreign):
+        os.utime(folder, (0, 0))
+    OwnedFolder(tmp_path, 0o700).remove()
+    assert set(tmp_path.iterdir()) == {held.path, young, foreign}
+    held.remove()
+    held.remove()
+    assert not held.path.exists()
+
+
 def test_closing_leaves_no_process_descriptor_or_file(sandbox: Sandbox) -> None:
     level = str(sandbox.level)
     descriptors = len(os.listdir("/proc/self/fd"))
@@ -400,12 +415,30 @@ def test_closing_leaves_no_process_descriptor_or_file(sandbox: Sandbox) -> None:
             with own.launch(source(HELLO["Flask"])) as instance:
                 assert instance.wait_ready(20).ok
         abandoned = own.launch(source(HELLO["Flask"]))
-        folders, zygote = [own._scratch, own._work], abandoned.zygote.pid
+        left = [own._scratch.path, *([own._work.path] if own._work else [])]
+        zygote = abandoned.zygote.pid
         below = [zygote, *descendants(zygote)]
         abandoned.stop()
-    assert not any(folder.exists() for folder in folders)
+    assert not any(folder.exists() for folder in left)
     assert not [pid for pid in below if is_running(pid)]
     assert len(os.listdir("/proc/self/fd")) == descriptors
+
+
+def test_two_hundred_apps_leave_nothing_behind(best: Sandbox) -> None:
+    def holdings() -> tuple[int, int, int, int]:
+        zygotes = descendants(os.getpid())
+        inside = sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in zygotes if os.access(f"/proc/{pid}/fd", os.R_OK))
+        return len(zygotes), inside, len(os.listdir("/proc/self/fd")), len(os.listdir(best._scratch.path))
+
+    def run_one() -> None:
+        with best.launch(source(HELLO["Flask"])) as instance:
+            assert instance.wait_ready(20).ok
+
+    run_one()
+    before = holdings()
+    for _ in range(200):
+        run_one()
+    assert holdings() == before
 
 
 def test_the_client_can_be_any_http_library(best: Sandbox) -> None:

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from pytest_webbench.sandbox import confine
 from pytest_webbench.sandbox.contract import AppSource, Status
@@ -46,7 +46,9 @@ class Descriptors:
     report: int
 
 
-def run(work: Work, config: Config, filters: Mapping[bool, Any], descriptors: Descriptors) -> NoReturn:
+def run(
+    work: Work, config: Config, filters: Mapping[bool, confine.SystemCallFilter], descriptors: Descriptors
+) -> NoReturn:
     """Become the app: confine, load, serve, exit. An error before the app's own code goes to the report."""
     report = descriptors.report
     try:
@@ -131,7 +133,6 @@ def _arrange_python(work: Work, home: str) -> None:
         LANG="C.UTF-8",
         PYTHONDONTWRITEBYTECODE="1",
         PYTHONUNBUFFERED="1",
-        SECRET_KEY="webbench-secret",
     )
     os.environ.update(work.source.env)
     tempfile.tempdir = None
@@ -144,7 +145,7 @@ def _text_stream(descriptor: int) -> io.TextIOWrapper:
     return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
 
 
-def _confine(work: Work, config: Config, filters: Mapping[bool, Any], home: str) -> None:
+def _confine(work: Work, config: Config, filters: Mapping[bool, confine.SystemCallFilter], home: str) -> None:
     confine.set_process_flag(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
     confine.set_limits(work.limits)
     if config.app_capabilities is not None:

@@ -87,7 +87,7 @@ def _configure(name: str, starting_database: bytes) -> None:
 
     if starting_database and not Path(_DATABASE).exists():
         Path(_DATABASE).write_bytes(starting_database)
-    secret_key = os.environ["SECRET_KEY"]
+    secret_key = os.environ.get("SECRET_KEY", "webbench-secret")
     settings.configure(**supplied_settings(name, str(Path(_DATABASE).absolute()), secret_key))
     config = type(
         "GeneratedConfig", (AppConfig,), {"name": name, "label": name.rpartition(".")[2], "path": str(Path.cwd())}

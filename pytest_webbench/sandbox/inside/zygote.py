@@ -71,7 +71,7 @@ class Zygote:
 
     control: socket.socket
     config: Config
-    filters: dict[bool, Any]
+    filters: dict[bool, confine.SystemCallFilter]
     own_pid_namespace: int
     starter: bytes
     running: dict[int, _Running] = field(default_factory=dict)
@@ -239,8 +239,7 @@ def main() -> None:
     if config.landlock:
         confine.load_landlock()
     filters = {
-        allowed: confine.system_call_filter(allow_subprocess=allowed) if config.seccomp else None
-        for allowed in (False, True)
+        allowed: confine.system_call_filter(allow_subprocess=allowed) for allowed in (False, True) if config.seccomp
     }
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
