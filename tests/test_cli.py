@@ -1,0 +1,99 @@
+"""The `webbench` command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from project import write_case
+
+from pytest_webbench.cli import SUBCOMMANDS, main
+
+Webbench = Callable[..., Result]
+
+
+@pytest.fixture
+def webbench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Webbench:
+    """Call the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(main, arguments)
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_every_subcommand_explains_itself(webbench: Webbench, name: str) -> None:
+    result = webbench(name, "--help")
+    assert result.exit_code == 0
+    assert f"main {name}" in result.output
+    assert len(result.output.splitlines()) > 5
+
+
+def test_help_lists_the_subcommands(webbench: Webbench) -> None:
+    output = webbench("--help").output
+    assert all(name in output for name in SUBCOMMANDS)
+
+
+@pytest.mark.parametrize("arguments", [("show", "nope", "flask/a"), ("report", "nope")])
+def test_a_run_that_is_not_there_is_one_clear_line(webbench: Webbench, arguments: tuple[str, ...]) -> None:
+    result = webbench(*arguments)
+    assert result.exit_code == 4
+    assert result.stderr == (
+        "error: no run 'nope': expected a run folder, the id of a run below reports/runs, or 'latest'\n"
+    )
+
+
+def test_models_tells_which_keys_are_present(webbench: Webbench, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("NIM_API_KEY=sk-secret\n", "utf-8")
+    output = webbench("models").output
+    assert "NIM_API_KEY present" in output
+    assert "GEMINI_API_KEY missing" in output
+    assert "sk-secret" not in output
+    table = json.loads(webbench("models", "--json").output)
+    assert table["llama"]["key_present"] is True
+    assert table["local"]["size_b"] == 0.5
+
+
+def test_metrics_prints_a_table_or_json(webbench: Webbench, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("from flask import Flask\napp = Flask(__name__)\n", "utf-8")
+    assert "similarity to the reference" in webbench("metrics", "a.py", "a.py").output
+    assert json.loads(webbench("metrics", "a.py", "a.py", "--json").output)["syntax"] == 1.0
+    missing = webbench("metrics", "a.py", "b.py")
+    assert (missing.exit_code, missing.stderr) == (4, "error: cannot read b.py: No such file or directory\n")
+
+
+def test_a_new_case_is_refused_until_it_is_filled_in(webbench: Webbench, tmp_path: Path) -> None:
+    assert webbench("new", "flask/rate_limit").exit_code == 0
+    result = webbench("validate", "cases")
+    assert result.exit_code == 1
+    assert "TODO(case) is still to be filled in" in result.output
+    again = webbench("new", "flask/rate_limit")
+    assert again.exit_code == 4
+    assert again.stderr.startswith("error: ")
+
+
+def test_a_complete_case_is_valid(webbench: Webbench, tmp_path: Path) -> None:
+    definition = write_case(tmp_path, "alpha")
+    wrong = definition.parent / "wrong"
+    wrong.mkdir()
+    text = (definition.parent / "reference.py").read_text("utf-8")
+    (wrong / "other_name.py").write_text(text.replace('name="alpha"', 'name="beta"'), "utf-8")
+    result = webbench("validate", "cases", "--repeat", "1", "--mutants", "3", "--jobs", "1")
+    assert "[1/1]" in result.output
+    assert "1 of 1 wrong solutions caught" in result.output
+    data = json.loads(webbench("validate", "cases", "--repeat=1", "--mutants=3", "--jobs=1", "--json").output)
+    assert data["cases"][0]["case"] == "flask/alpha"
+    assert data["cases"][0]["mutants"] == 3
+
+
+def test_validate_without_cases_is_an_error(webbench: Webbench) -> None:
+    result = webbench("validate", "cases")
+    assert (result.exit_code, result.stderr) == (4, "error: no definition.toml below cases\n")
+
+
+def test_doctor_tells_what_this_machine_can_do(webbench: Webbench) -> None:
+    result = webbench("doctor")
+    assert "webbench sandbox: " in result.output
+    assert "--model local: " in result.output
+    assert result.exit_code in (0, 1)
