@@ -1,6 +1,6 @@
 """Which LLM writes correct, secure Flask, FastAPI and Django code? A pytest plugin, a dataset and a gate.
 
-    from pytest_webbench import extract_code, load_cases, load_records, web_codebleu
+    from pytest_webbench import compare, extract_code, load_cases, load_records, web_codebleu
 
 The names below are stable; they are imported when first used.
 """
@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from pytest_webbench.extraction import extract_code
     from pytest_webbench.metrics import WebCodeBLEU, kw_f1, pass_at_k, web_codebleu
     from pytest_webbench.records import load_records
+    from pytest_webbench.statistics.comparison import compare
 
 __version__ = "0.1.0"
 
-__all__ = ["WebCodeBLEU", "extract_code", "kw_f1", "load_cases", "load_records", "pass_at_k", "web_codebleu"]
+__all__ = ["WebCodeBLEU", "compare", "extract_code", "kw_f1", "load_cases", "load_records", "pass_at_k", "web_codebleu"]
 
 _HOMES = {
     "WebCodeBLEU": "metrics",
+    "compare": "statistics.comparison",
     "extract_code": "extraction",
     "kw_f1": "metrics",
     "load_cases": "cases",

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 
 import click
 
 SUBCOMMANDS = {
     "show": "One answer: conversation, code, each check and why it failed.",
     "report": "Make the reports of a run again from its records, and say what is missing.",
+    "gate": "Hold finished runs against limits: passed, failed or inconclusive.",
+    "compare": "Paired comparison of two runs, with intervals and flips.",
     "metrics": "Web-CodeBLEU and its parts for two files.",
     "models": "What can be given to --model, which keys are present, prices.",
+    "export": "Completion store as JSON Lines, conversations, results or cases as files.",
+    "import": "Exported completions, or replies made elsewhere, into the store.",
     "new": "Write the skeleton of a case.",
     "validate": "Check cases: references pass, wrong solutions are caught, mutants are killed.",
     "doctor": "What this machine can do: sandbox level, local model, versions.",
 }
+
+
+def _module(name: str) -> str:
+    return f"{name}_" if iskeyword(name) else name
 
 
 class Subcommands(click.Group):
@@ -25,10 +34,10 @@ class Subcommands(click.Group):
         return list(SUBCOMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the subcommand of that name, `command` of the module of that name."""
+        """Return the subcommand of that name, `command` of the module of that name (`import_` for `import`)."""
         if cmd_name not in SUBCOMMANDS:
             return None
-        command: click.Command = import_module(f"pytest_webbench.commands.{cmd_name}").command
+        command: click.Command = import_module(f"pytest_webbench.commands.{_module(cmd_name)}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

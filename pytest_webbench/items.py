@@ -125,6 +125,8 @@ class SampleItem(pytest.Item):
     def setup(self) -> None:
         """Obtain the completion and judge it; raise `NotJudged` where that was not possible."""
         evaluation = self.config.stash[BENCH].evaluate(self)
+        if evaluation is None:
+            return
         self.record = record = evaluation.record
         self.answer = evaluation.answer
         self.user_properties[:] = [(PROPERTY, record.to_json())]

@@ -15,7 +15,8 @@ DEFAULT_TEMPERATURE = 0.8
 DEFAULT_MAX_TOKENS = 2048
 AGENT_KEY = "agent_system"
 
-Provider = Literal["openai", "gemini", "local", "agent", "reference"]
+Provider = Literal["openai", "gemini", "local", "agent", "reference", "imported"]
+IMPORTED = "imported"
 Positive = Annotated[float, Field(gt=0)]
 
 
@@ -50,6 +51,8 @@ class ModelEntry(BaseModel):
     tokens_per_minute: Positive | None = None
     concurrency: Annotated[int, Field(gt=0)] | None = None
     timeout: Positive = 600.0
+    max_retries: Annotated[int, Field(ge=0)] | None = None
+    n_per_request: Annotated[int, Field(gt=0)] = 1
     price: Price | None = None
     hosting: Literal["paid", "local"] = "paid"
     size_b: Positive | None = None
@@ -138,6 +141,15 @@ def load_table(root: Path, file: str | None) -> dict[str, ModelEntry]:
     return {alias: _entry(path, alias, table) for alias, table in merged.items()}
 
 
+def imported_entry(alias: str, samples: int) -> ModelEntry:
+    """Return the entry of a model that is in no table: its replies were made elsewhere and are in the store.
+
+    How they were made is not known, so that no parameter enters their keys.
+    """
+    unknown = dict.fromkeys(("temperature", "max_tokens", "seed"))
+    return ModelEntry.model_validate({"provider": IMPORTED, "model": alias, "samples": samples, **unknown})
+
+
 def score_key(provider: str, model_id: str) -> str:
     """Return the key of a model's scores in `benchmark.json`: its model id, `agent_system` for an agent."""
     return AGENT_KEY if provider == "agent" else model_id
@@ -206,4 +218,6 @@ def _entry(path: Path, alias: str, table: Mapping[str, Any]) -> ModelEntry:
         raise TableError(f"{path}: models.{alias}.{key}: {what}") from None
     if entry.provider in ("openai", "gemini") and entry.model is None:
         raise TableError(f"{path}: models.{alias}.model: required key is missing")
+    if entry.n_per_request > 1 and entry.provider != "openai":
+        raise TableError(f"{path}: models.{alias}.n_per_request: only the provider openai answers several times")
     return entry

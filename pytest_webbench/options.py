@@ -69,6 +69,23 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
         },
     ),
     (
+        "--webbench-dry-run",
+        {
+            "action": "store_true",
+            "help": "Ask nothing, run nothing: show items, stored completions, requests to send, tokens and the most "
+            "they can cost; exit 0",
+        },
+    ),
+    (
+        "--webbench-generate-only",
+        {
+            "action": "store_true",
+            "help": "Stop after the completions are stored: an item passes once its completion is in the store, "
+            "nothing is judged or reported; exit 0 when all are stored, else 3 (4 after a configuration error). "
+            "Works in one process, whatever -n says",
+        },
+    ),
+    (
         "--webbench-report-only",
         {
             "action": "store_true",
@@ -98,6 +115,42 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     (
         "--webbench-baseline",
         {"metavar": "FILE", "help": "Compare with this benchmark.json, run folder or records.jsonl"},
+    ),
+    (
+        "--webbench-baseline-model",
+        {
+            "metavar": "NAME",
+            "help": "Which model of the baseline to compare with (default: the one of the same name; one model on "
+            "each side pairs anyway)",
+        },
+    ),
+    (
+        "--webbench-baseline-common",
+        {
+            "action": "store_true",
+            "help": "Compare on the cases (of the same version and prompt) and templates that run and baseline have "
+            "in common, and list what differs; without it other cases, versions, templates or parameters are an error",
+        },
+    ),
+    (
+        "--webbench-max-drop",
+        {
+            "action": "append",
+            "default": [],
+            "metavar": "METRIC[FRAMEWORK]=VALUE",
+            "help": "Gate, repeatable: largest accepted drop against the baseline, judged by its paired 95 %% "
+            "interval. METRIC is pass_at_1, functional_pass_at_1, secure_pass_at_1, web_codebleu or points; "
+            "[FRAMEWORK] is optional, as in points[Flask]=5. Exit 0 passed, 10 failed, 11 inconclusive",
+        },
+    ),
+    (
+        "--webbench-fail-under",
+        {
+            "action": "append",
+            "default": [],
+            "metavar": "METRIC[FRAMEWORK]=VALUE",
+            "help": "Gate, repeatable: smallest accepted value of a metric, as for --webbench-max-drop",
+        },
     ),
     ("--webbench-run-id", {"metavar": "ID", "help": "Name of the run (default: UTC time and a short hash)"}),
 )

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_webbench.cases import Case
-from pytest_webbench.completions.fetch import ModelPlan, Price
-from pytest_webbench.models import Provider
+from pytest_webbench.completions.estimates import Price
+from pytest_webbench.completions.fetch import ModelPlan
+from pytest_webbench.model_table import IMPORTED
+from pytest_webbench.models import InfrastructureError, Provider
 from pytest_webbench.models.local.weights import PACKAGED, OwnWeights, PackagedWeights, hub_weights
 from pytest_webbench.settings import Model, SettingsError
 
@@ -30,8 +32,12 @@ def plan_of(model: Model, answers: Mapping[str, str], root: Path) -> Plan:
     match model.entry.provider:
         case "openai":
             return Plan(model.base_url or "", _fetch(model, lambda: _openai(model)))
+        case "gemini":
+            return Plan(model.base_url or "", _fetch(model, lambda: _gemini(model)))
         case "local":
             return _local(model, root)
+        case "imported":
+            return Plan(IMPORTED, _fetch(model, _nothing_to_ask))
         case "reference":
             return Plan("reference", _fetch(model, lambda: _reference(answers)))
     raise SettingsError(f"--model {model.alias}: this version has no {model.entry.provider} provider yet")
@@ -52,6 +58,8 @@ def _fetch(model: Model, provider: Callable[[], Provider]) -> ModelPlan:
         requests_per_minute=entry.requests_per_minute,
         tokens_per_minute=entry.tokens_per_minute,
         price=Price(entry.price.input, entry.price.output) if entry.price else None,
+        retries=entry.max_retries,
+        n_per_request=entry.n_per_request,
     )
 
 
@@ -65,6 +73,22 @@ def _openai(model: Model) -> Provider:
         timeout=model.entry.timeout,
         key_name=model.entry.api_key_env or "the API key",
     )
+
+
+def _gemini(model: Model) -> Provider:
+    from pytest_webbench.models.gemini import gemini_provider
+
+    return gemini_provider(
+        model.entry.model_id,
+        model.base_url or "",
+        model.api_key,
+        timeout=model.entry.timeout,
+        key_name=model.entry.api_key_env or "the API key",
+    )
+
+
+def _nothing_to_ask() -> Provider:
+    raise InfrastructureError("not_stored", "no imported reply for this sample: see 'webbench import --help'")
 
 
 def _reference(answers: Mapping[str, str]) -> Provider:

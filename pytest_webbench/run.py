@@ -35,8 +35,8 @@ class Bench:
     workbench: Workbench
     ask: Ask
 
-    def evaluate(self, item: SampleItem) -> Evaluation:
-        """Obtain the completion of an item's sample and judge it."""
+    def evaluate(self, item: SampleItem) -> Evaluation | None:
+        """Obtain the completion of an item's sample and judge it; None where it is only to be obtained."""
         sample = sample_of(
             self.settings, self.endpoints, item.nodeid, item.case, item.model, item.template, item.index
         )
@@ -44,6 +44,8 @@ class Bench:
             fetched = self.ask(item.model, sample.request)
         except ProviderError as error:
             return not_obtained(self.settings.run_id, sample, error)
+        if self.settings.generate_only:
+            return None
         return evaluate(self.settings.run_id, sample, fetched, self.workbench)
 
 
@@ -58,6 +60,7 @@ class Run:
     settings: Settings
     endpoints: Mapping[str, str]
     cases: Sequence[Case]
+    store: CompletionStore
     fetcher: Fetcher
     ledger: Ledger
     answers: dict[str, str]
@@ -70,15 +73,27 @@ class Run:
 
     def begin(self, node_ids: Iterable[str]) -> None:
         """Expect these samples and announce their completions in this order."""
-        samples = [self._sample(node_id) for node_id in node_ids]
+        samples = self.samples(node_ids)
         self.ledger.expect(
             (sample.case.name, sample.model.alias, sample.template, sample.index) for sample in samples
         )
+        self.announce(samples)
+
+    def samples(self, node_ids: Iterable[str]) -> list[Sample]:
+        """Return the samples of these items."""
+        return [self._sample(node_id) for node_id in node_ids]
+
+    def announce(self, samples: Sequence[Sample]) -> None:
+        """Announce the completions of these samples in this order."""
         for sample in samples:
             self.labels[sample.request.key] = f"{sample.case.name} {sample.model.alias} sample-{sample.index}"
             if sample.model.entry.provider == "reference":
                 self.answers[sample.request.key] = sample.case.reference
         self.fetcher.prefetch((sample.model.alias, sample.request) for sample in samples)
+
+    def stored(self, samples: Iterable[Sample]) -> frozenset[str]:
+        """Return the keys of those samples' completions that are in the store."""
+        return frozenset(self.store.get_many({sample.request.key for sample in samples}))
 
     @property
     def asked_cases(self) -> list[Case]:
@@ -139,18 +154,18 @@ def start_run(settings: Settings, cases: Sequence[Case]) -> Run:
     """Open the store and prepare the run; raises `StoreError` where the store cannot be used."""
     answers: dict[str, str] = {}
     plans = {model.alias: plan_of(model, answers, settings.root) for model in settings.models}
+    store = CompletionStore(settings.store)
     fetcher = Fetcher(
         {alias: plan.fetch for alias, plan in plans.items()},
-        CompletionStore(settings.store),
+        store,
         concurrency=settings.concurrency,
         offline=settings.offline,
         refresh=settings.refresh,
         budget=settings.budget,
     )
     ledger = Ledger(settings.run_folder, describe(settings, cases))
-    return Run(
-        settings, {alias: plan.endpoint for alias, plan in plans.items()}, cases, fetcher, ledger, answers
-    )
+    endpoints = {alias: plan.endpoint for alias, plan in plans.items()}
+    return Run(settings, endpoints, cases, store, fetcher, ledger, answers)
 
 
 def describe(settings: Settings, cases: Sequence[Case]) -> dict[str, Any]:

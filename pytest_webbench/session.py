@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from pytest_webbench.baseline import Baseline, BaselineError, against_baseline, read_baseline
+from pytest_webbench.baseline import BaselineError, read_baseline
 from pytest_webbench.cases import Case, CaseError
 from pytest_webbench.completions.fetch import Fetched
 from pytest_webbench.completions.remote import RemoteFetcher, serve
 from pytest_webbench.completions.store import StoreError
 from pytest_webbench.exits import exit_status
+from pytest_webbench.gate import Gate, Verdict
 from pytest_webbench.items import ANSWER, BENCH, PROPERTY
 from pytest_webbench.model_table import built_in_keys
 from pytest_webbench.models import ConfigError, InfrastructureError, Request
@@ -23,13 +24,16 @@ from pytest_webbench.plugin import ControllerHooks, MainHooks, SampleHooks
 from pytest_webbench.preparation import DryRun, GenerateOnly
 from pytest_webbench.records import Record
 from pytest_webbench.reports.accumulated import BENCHMARK, BenchmarkError, read_benchmark
-from pytest_webbench.reports.files import point_latest_at, write_accumulated, write_run_reports
+from pytest_webbench.reports.files import append_step_summary, point_latest_at, write_accumulated, write_run_reports
+from pytest_webbench.reports.markdown import summary_markdown
 from pytest_webbench.reports.progress import ProgressLine
-from pytest_webbench.reports.terminal import changes, flags, leaderboard
+from pytest_webbench.reports.references import write_references
+from pytest_webbench.reports.terminal import changes, flags, leaderboard, verdict_lines
 from pytest_webbench.run import Bench, Run, is_sample, load_selected_cases, prompts_json, start_run
 from pytest_webbench.settings import DEFAULT_TEMPLATE, Settings, SettingsError, read_settings
 from pytest_webbench.statistics.comparison import Comparison
-from pytest_webbench.statistics.summary import Summary, summarise
+from pytest_webbench.statistics.samples import Samples
+from pytest_webbench.statistics.summary import Summary, summarise_samples
 from pytest_webbench.workbench import Workbench
 
 CHANNEL = "webbench_channel"
@@ -66,7 +70,7 @@ def _configure_main(config: pytest.Config, settings: Settings) -> None:
     if config.option.collectonly:
         config.stash[BENCH] = Bench(settings, {}, _workbench(settings), _ask_nothing)
         return
-    baseline = read_baseline(settings.baseline) if settings.baseline is not None else None
+    gate = _gate(settings)
     read_benchmark(settings.report_dir / BENCHMARK)
     run = start_run(settings, cases)
     if settings.dry_run or settings.generate_only:
@@ -74,11 +78,19 @@ def _configure_main(config: pytest.Config, settings: Settings) -> None:
         config.pluginmanager.register((DryRun if settings.dry_run else GenerateOnly)(config, run), "webbench-main")
         return
     bench = Bench(settings, run.endpoints, _workbench(settings), run.ask)
-    session = MainSession(config, run, bench.workbench, markers, baseline, _examined(bench.workbench, cases))
+    session = MainSession(config, run, bench.workbench, markers, gate, _examined(bench.workbench, cases))
     config.stash[BENCH] = bench
     config.pluginmanager.register(MainHooks(session), "webbench-main")
     if config.pluginmanager.hasplugin("dsession") or config.pluginmanager.hasplugin("xdist"):
         config.pluginmanager.register(ControllerHooks(session), "webbench-controller")
+
+
+def _gate(settings: Settings) -> Gate:
+    if settings.baseline is None:
+        return Gate(settings.rules, None)
+    aliases = [model.alias for model in settings.models]
+    pairs = read_baseline(settings.baseline).paired(aliases, settings.baseline_model)
+    return Gate(settings.rules, pairs, settings.baseline_common)
 
 
 def _examined(workbench: Workbench, cases: Sequence[Case]) -> str | None:
@@ -112,7 +124,8 @@ def _workbench(settings: Settings) -> Workbench:
 class MainSession:
     """The main process's share of a session.
 
-    `failing_tests` tells whether a test that is no sample failed.
+    `failing_tests` tells whether a test that is no sample failed; `summary`, `changes` against the baseline and
+    `verdict` of the gate are there once the session has finished.
     """
 
     def __init__(
@@ -121,7 +134,7 @@ class MainSession:
         run: Run,
         workbench: Workbench,
         markers: Sequence[str],
-        baseline: Baseline | None,
+        gate: Gate,
         sandbox: str | None,
     ) -> None:
         self.config = config
@@ -129,10 +142,11 @@ class MainSession:
         self.workbench = workbench
         self.sandbox = sandbox
         self.markers = markers
-        self.baseline = baseline
+        self.gate = gate
         self.changes: dict[str, dict[str, Comparison]] = {}
         self.failing_tests = False
         self.summary: Summary | None = None
+        self.verdict: Verdict | None = None
         self._progress: ProgressLine | None = None
         self._previous = _interrupt_on_sigterm()
 
@@ -161,8 +175,24 @@ class MainSession:
         """Expect the samples among these items and start asking for their completions."""
         samples = [node_id for node_id in node_ids if is_sample(node_id)]
         if samples:
+            self._check_comparable(samples)
             self.run.begin(samples)
             self._show_progress()
+
+    def _check_comparable(self, node_ids: Sequence[str]) -> None:
+        """Refuse before the first call what cannot be compared with the baseline."""
+        if self.gate.baseline is None or self.run.ledger.expected:
+            return
+        planned = [
+            (sample.case.name, sample.model.alias, sample.template, sample.index)
+            for sample in self.run.samples(node_ids)
+        ]
+        samples = Samples.of((), {**self.run.ledger.description, "expected": planned})
+        if differences := self.gate.differences(samples):
+            raise pytest.UsageError(
+                f"baseline {self.run.settings.baseline}: not like this run; --webbench-baseline-common compares on "
+                "what both have:\n  " + "\n  ".join(differences)
+            )
 
     def note(self, report: pytest.TestReport) -> None:
         """Keep a sample's record; remember that an ordinary test failed."""
@@ -180,21 +210,40 @@ class MainSession:
         self._hide_progress()
         if not self.run.ledger.expected:
             return status
-        records = self.run.ledger.all_records()
-        self.summary = summarise(self.run.settings.run_id, records)
-        self._write(records, self.summary)
-        if self.baseline is not None:
-            self.changes = against_baseline(self.baseline, records)
+        settings, records = self.run.settings, self.run.ledger.all_records()
+        samples = Samples.of(records, self.run.ledger.description)
+        self.summary = summarise_samples(settings.run_id, samples)
+        self.changes = self.gate.changes(samples)
+        self.verdict = self.gate.judge(samples)
+        self._write(records, samples)
         return exit_status(
-            status, records, failing_tests=self.failing_tests, report_only=self.run.settings.report_only
+            status,
+            records,
+            failing_tests=self.failing_tests,
+            report_only=settings.report_only,
+            verdict=self.verdict,
         )
 
-    def _write(self, records: list[Record], summary: Summary) -> None:
+    def _write(self, records: list[Record], samples: Samples) -> None:
+        if self.summary is None:
+            return
         settings, cases = self.run.settings, self.run.asked_cases
-        write_run_reports(settings.run_folder, summary, records)
+        write_references(settings.run_folder, cases)
         (settings.run_folder / "prompts.json").write_text(prompts_json(settings, cases), "utf-8")
         write_accumulated(settings.report_dir, cases, records, built_in_keys(), DEFAULT_TEMPLATE)
+        write_run_reports(settings.run_folder, self.summary, samples, self.verdict, records=lambda: records)
         point_latest_at(settings.run_folder)
+        append_step_summary(summary_markdown(self.summary, self.verdict))
+        self._tell_junit()
+
+    def _tell_junit(self) -> None:
+        """Put the verdict among the properties of the JUnit suite, where there is one."""
+        if self.verdict is None:
+            return
+        for plugin in self.config.pluginmanager.get_plugins():
+            if hasattr(plugin, "add_global_property"):
+                plugin.add_global_property("webbench_gate", self.verdict.outcome)
+                plugin.add_global_property("webbench_gate_reason", self.verdict.reason)
 
     def show(self, terminal: Any) -> None:
         """Show the leaderboard, what must be known beside it, and where the rest is."""
@@ -207,17 +256,13 @@ class MainSession:
             terminal.write_line(line, yellow=True)
         if self.workbench.why_no_sandbox:
             terminal.write_line(f"NOTHING WAS EXECUTED: {self.workbench.why_no_sandbox}", red=True, bold=True)
-        for line in self._changes():
+        for line in changes(self.changes):
             terminal.write_line(line)
+        if self.verdict is not None:
+            for line in verdict_lines(self.verdict):
+                terminal.write_line(line, red=self.verdict.outcome == "fail", bold=self.verdict.outcome != "pass")
         terminal.write_line(f"completions: {progress.stored} from the store, {progress.done} from models")
         terminal.write_line(f"reports: {os.path.relpath(self.run.settings.run_folder)}")
-
-    def _changes(self) -> list[str]:
-        if self.baseline is None:
-            return []
-        if not self.changes:
-            return [f"baseline: {self.baseline.path} has none of these models"]
-        return changes(self.changes)
 
     def close(self) -> None:
         """Stop asking models and close the files."""

@@ -6,13 +6,15 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from pytest_webbench.model_table import ModelEntry, TableError, ad_hoc_entry, load_table
+from pytest_webbench.completions.store import CompletionStore
+from pytest_webbench.model_table import IMPORTED, ModelEntry, TableError, ad_hoc_entry, imported_entry, load_table
 from pytest_webbench.models import Parameters
+from pytest_webbench.models.gemini import GEMINI_URL, load_sdk
 from pytest_webbench.models.transport import clean_base_url, is_loopback
 from pytest_webbench.options import MODEL_DEST
 from pytest_webbench.prompts import template_names
@@ -20,8 +22,11 @@ from pytest_webbench.prompts import template_names
 if TYPE_CHECKING:
     import pytest
 
+    from pytest_webbench.gate import Kind, Rule
+
 Tier = Literal["static", "functional", "secure"]
 DEFAULT_SAMPLES = 10
+DEFAULT_STORE = ".webbench/completions.sqlite"
 DEFAULT_TEMPLATE = "web_expert"
 OPENAI_URL = "https://api.openai.com/v1"
 KEY_SOURCES = {
@@ -60,12 +65,17 @@ class Settings:
     budget: float | None
     report_only: bool
     offline: bool
+    dry_run: bool
+    generate_only: bool
     refresh: bool
     store: Path
     report_dir: Path
     sandbox: str
     sandbox_strict: bool
     baseline: Path | None
+    baseline_model: str | None
+    baseline_common: bool
+    rules: tuple[Rule, ...]
     run_id: str
 
     @property
@@ -90,7 +100,10 @@ def read_settings(config: pytest.Config) -> Settings:
     option = config.getoption
     environment = read_environment(root)
     offline = option("webbench_offline") or option("webbench_no_generate")
-    asks = not (offline or config.option.collectonly or hasattr(config, "workerinput"))
+    dry_run, generate_only = option("webbench_dry_run"), option("webbench_generate_only")
+    if dry_run and generate_only:
+        raise SettingsError("--webbench-dry-run asks nothing, --webbench-generate-only asks everything: choose one")
+    asks = not (offline or dry_run or config.option.collectonly or hasattr(config, "workerinput"))
     if offline and option("webbench_refresh"):
         raise SettingsError("--webbench-refresh asks the models, --webbench-offline forbids it: choose one")
     settings = Settings(
@@ -102,16 +115,19 @@ def read_settings(config: pytest.Config) -> Settings:
         budget=option("webbench_budget"),
         report_only=option("webbench_report_only"),
         offline=offline,
+        dry_run=dry_run,
+        generate_only=generate_only,
         refresh=option("webbench_refresh"),
-        store=_path(
-            root, option("webbench_store") or config.getini("webbench_store"), ".webbench/completions.sqlite"
-        ),
+        store=_store(config),
         report_dir=_path(
             root, option("webbench_report_dir") or config.getini("webbench_report_dir"), "reports"
         ),
         sandbox=option("webbench_sandbox"),
         sandbox_strict=option("webbench_sandbox_strict"),
         baseline=_optional_path(config.invocation_params.dir, option("webbench_baseline")),
+        baseline_model=option("webbench_baseline_model"),
+        baseline_common=option("webbench_baseline_common"),
+        rules=_rules(config),
         run_id=_run_id(config),
     )
     _check_budget(settings)
@@ -135,7 +151,7 @@ def _models(config: pytest.Config, environment: Mapping[str, str], asks: bool) -
     models: dict[str, Model] = {}
     specs: dict[str, str] = {}
     for name in selected_names(config):
-        alias, entry = _lookup(name, table)
+        alias, entry = _lookup(name, table) or _imported(config, name) or _unknown(name, table)
         if specs.setdefault(alias, name) != name:
             raise SettingsError(
                 f"--model: {specs[alias]!r} and {name!r} both get the name {alias!r}; name one in the models table"
@@ -144,26 +160,47 @@ def _models(config: pytest.Config, environment: Mapping[str, str], asks: bool) -
     return tuple(models.values())
 
 
-def _lookup(name: str, table: Mapping[str, ModelEntry]) -> tuple[str, ModelEntry]:
-    if name in table:
-        return name, table[name]
-    if found := ad_hoc_entry(name):
-        return found
+def _lookup(name: str, table: Mapping[str, ModelEntry]) -> tuple[str, ModelEntry] | None:
+    return (name, table[name]) if name in table else ad_hoc_entry(name)
+
+
+def _imported(config: pytest.Config, name: str) -> tuple[str, ModelEntry] | None:
+    """Return a model whose replies were imported; a worker takes the main process's word for it."""
+    worker = hasattr(config, "workerinput")
+    path = _store(config)
+    samples = 1 if worker else 0
+    if path.exists():
+        with CompletionStore(path) as store:
+            samples = max(samples, store.samples_of(IMPORTED, name))
+    return (name, imported_entry(name, samples)) if samples else None
+
+
+def _unknown(name: str, table: Mapping[str, ModelEntry]) -> NoReturn:
     known = ", ".join(table)
     raise SettingsError(
         f"--model: unknown model {name!r}; known: {known}; or PROVIDER:MODEL_ID such as openai:gpt-5-mini"
     )
 
 
+def model_by_table(alias: str, entry: ModelEntry, environment: Mapping[str, str]) -> Model:
+    """Return a model as a run without further options would ask it; without its key."""
+    parameters = Parameters(entry.temperature, entry.top_p, entry.max_tokens, entry.seed)
+    if entry.n_per_request > 1:
+        parameters = replace(parameters, seed=None)
+    return Model(alias, entry, parameters, entry.samples or DEFAULT_SAMPLES, _base_url(entry, environment))
+
+
 def _model(
     config: pytest.Config, alias: str, entry: ModelEntry, environment: Mapping[str, str], asks: bool
 ) -> Model:
-    if asks and entry.provider in ("gemini", "agent"):
+    if asks and entry.provider == "agent":
         raise SettingsError(f"--model {alias}: this version has no {entry.provider} provider yet")
     base_url = _base_url(entry, environment)
     key = environment.get(entry.api_key_env) if entry.api_key_env else None
     if key is None and entry.api_key_env and asks and not is_loopback(base_url or ""):
         raise SettingsError(_missing_key(alias, entry.api_key_env))
+    if asks and entry.provider == "gemini":
+        load_sdk()
     samples = config.getoption("webbench_samples")
     if samples is None:
         samples = entry.samples or _ini_samples(config)
@@ -178,6 +215,8 @@ def _model(
 
 
 def _base_url(entry: ModelEntry, environment: Mapping[str, str]) -> str | None:
+    if entry.provider == "gemini":
+        return clean_base_url(entry.base_url or GEMINI_URL).removesuffix("/v1beta")
     if entry.provider != "openai":
         return entry.base_url
     return clean_base_url(entry.base_url or environment.get("OPENAI_BASE_URL") or OPENAI_URL)
@@ -198,7 +237,7 @@ def _parameters(config: pytest.Config, entry: ModelEntry) -> Parameters:
         temperature=chosen("webbench_temperature", entry.temperature),
         top_p=chosen("webbench_top_p", entry.top_p),
         max_tokens=chosen("webbench_max_tokens", entry.max_tokens),
-        seed=chosen("webbench_seed", entry.seed),
+        seed=None if entry.n_per_request > 1 else chosen("webbench_seed", entry.seed),
     )
 
 
@@ -239,8 +278,28 @@ def _tier(text: str | None) -> Tier:
     return max((tier for tier in order if tier in names), key=order.index, default="functional")
 
 
+def _rules(config: pytest.Config) -> tuple[Rule, ...]:
+    limits: list[tuple[Kind, str]] = [("max-drop", text) for text in config.getoption("webbench_max_drop")]
+    limits += [("fail-under", text) for text in config.getoption("webbench_fail_under")]
+    if not limits:
+        return ()
+    from pytest_webbench.gate import GateError, check_rules, parse_rule
+
+    try:
+        rules = tuple(parse_rule(kind, text) for kind, text in limits)
+        check_rules(rules, has_baseline=config.getoption("webbench_baseline") is not None)
+    except GateError as error:
+        raise SettingsError(f"--webbench-{error}") from None
+    return rules
+
+
 def _path(root: Path, text: str, default: str) -> Path:
     return root / (text or default)
+
+
+def _store(config: pytest.Config) -> Path:
+    given = config.getoption("webbench_store") or config.getini("webbench_store")
+    return _path(config.rootpath, given, DEFAULT_STORE)
 
 
 def _optional_path(directory: Path, text: str | None) -> Path | None:

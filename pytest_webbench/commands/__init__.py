@@ -31,6 +31,11 @@ report_dir_option = click.option(
 )
 
 
+store_option = click.option(
+    "--store", default=".webbench/completions.sqlite", show_default=True, help="The completion store."
+)
+
+
 def run_folder(run: str, report_dir: str) -> Path:
     """Return the folder of a run given by path, by id or as `latest`."""
     for path in (Path(run), Path(report_dir) / "runs" / run, Path(report_dir) / run):

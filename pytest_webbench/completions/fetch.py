@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
+from pytest_webbench.completions.batches import Batch, Batches, Companion, shared_usage
+from pytest_webbench.completions.estimates import Price, highest_cost, most_output_tokens, most_tokens
 from pytest_webbench.completions.limits import Budget, Clock, Pace, Ticket, Turnstile, Window
 from pytest_webbench.completions.progress import FetchProgress, Tally
 from pytest_webbench.completions.retry import Patience, RetryPolicy
 from pytest_webbench.completions.store import CompletionStore
+from pytest_webbench.completions.suspicions import suspicions
 from pytest_webbench.models import (
     Completion,
     ConfigError,
@@ -21,39 +24,30 @@ from pytest_webbench.models import (
     Provider,
     ProviderError,
     Request,
+    SeveralProvider,
 )
 
 DEFAULT_CONCURRENCY = 16
 CLOSE_SECONDS = 1.0
-CHARACTERS_PER_TOKEN = 3.5
-ASSUMED_OUTPUT_TOKENS = 2048
 FRUITLESS = frozenset({"unreachable", "empty_response", "bad_json"})
 FRUITLESS_SAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
-    """USD per million tokens."""
-
-    input: float
-    output: float
-
-    def cost(self, input_tokens: float | None, output_tokens: float | None) -> float | None:
-        """Return the cost in USD; `None` where a token count is unknown."""
-        if input_tokens is None or output_tokens is None:
-            return None
-        return (input_tokens * self.input + output_tokens * self.output) / 1e6
-
-
-@dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """How to ask one model. `provider` is called once, off the event loop, before the first request."""
+    """How to ask one model. `provider` is called once, off the event loop, before the first request.
+
+    `retries` takes the place of the policy's; with `n_per_request` above 1 one request may ask for several
+    samples of a prompt, and the provider must be a `SeveralProvider`.
+    """
 
     provider: Callable[[], Provider]
     concurrency: int | None = None
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     price: Price | None = None
+    retries: int | None = None
+    n_per_request: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +71,7 @@ class _Job:
     future: Future[Fetched] = field(default_factory=Future)
     task: asyncio.Task[Fetched] | None = None
     sending: bool = False
+    leading: Ticket | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -84,17 +79,19 @@ class _Lane:
     """What the requests of one model share.
 
     `connected`: the server once replied; `answered`: a completion once came; `failed` counts the samples
-    in a row that ended in one of `FRUITLESS`.
+    in a row that ended in one of `FRUITLESS`; `known_models` are the names that the server gave its model.
     """
 
     plan: ModelPlan
     turnstile: Turnstile
+    batches: Batches
     doorman: asyncio.Task[None]
     provider: asyncio.Task[Provider] | None = None
     stopped: ConfigError | None = None
     connected: bool = False
     answered: bool = False
     failed: int = 0
+    known_models: frozenset[str] = frozenset()
     jobs: set[_Job] = field(default_factory=set)
 
 
@@ -196,7 +193,7 @@ class Fetcher:
 
     def _ask(self, alias: str, request: Request, *, wanted: bool) -> _Job:
         self._order += 1
-        ticket = Ticket(self._order, wanted, _tokens(request))
+        ticket = Ticket(self._order, wanted, most_tokens(request))
         job = _Job(alias, self._models[alias], request, request.key, ticket)
         job.future.set_running_or_notify_cancel()
         if self._offline or self._closed:
@@ -209,7 +206,7 @@ class Fetcher:
 
     def _want(self, job: _Job) -> None:
         def move_ahead() -> None:
-            self._lane(job).turnstile.want(job.ticket)
+            self._lane(job).turnstile.want(job.leading or job.ticket)
 
         job.ticket.wanted = True
         self._running().call_soon_threadsafe(move_ahead)
@@ -231,7 +228,9 @@ class Fetcher:
             tokens = Window(plan.tokens_per_minute, clock) if plan.tokens_per_minute else None
             turnstile = Turnstile(Pace(width, clock), self._slots, requests, tokens, clock)
             doorman = asyncio.get_running_loop().create_task(turnstile.run())
-            self._lanes[job.alias] = _Lane(plan, turnstile, doorman)
+            known = self._store.models_returned(job.request.endpoint, job.request.model_id)
+            batches = Batches(plan.n_per_request)
+            self._lanes[job.alias] = _Lane(plan, turnstile, batches, doorman, known_models=known)
         return self._lanes[job.alias]
 
     def _launch(self, job: _Job) -> None:
@@ -241,36 +240,62 @@ class Fetcher:
         job.task.add_done_callback(lambda task: self._settle(lane, job, task))
 
     async def _run(self, lane: _Lane, job: _Job) -> Fetched:
-        patience = Patience(self._policy, self._clock, lambda: lane.stopped is None)
+        place = lane.batches.join(job.request, job.ticket)
+        while isinstance(place, Companion):
+            self._follow(lane, job, place.batch.ticket)
+            if (completion := await place.gift) is not None:
+                return Fetched(job.key, completion, False)
+            place = lane.batches.join(job.request, job.ticket)
+        job.leading = None
         try:
-            completion: Completion = await patience.retrying()(self._attempt, lane, job, patience)
+            return await self._persist(lane, job, place)
+        finally:
+            place.release()
+
+    def _follow(self, lane: _Lane, job: _Job, leading: Ticket) -> None:
+        job.leading = leading
+        leading.tokens += most_output_tokens(job.request)
+        if job.ticket.wanted:
+            lane.turnstile.want(leading)
+
+    async def _persist(self, lane: _Lane, job: _Job, batch: Batch) -> Fetched:
+        retries = self._policy.retries if lane.plan.retries is None else lane.plan.retries
+        policy = replace(self._policy, retries=retries)
+        patience = Patience(policy, self._clock, lambda: lane.stopped is None)
+        try:
+            completion: Completion = await patience.retrying()(self._attempt, lane, job, batch, patience)
         except ProviderError as error:
             final = self._final(lane, error, patience)
             raise final from None if final is error else error
         return Fetched(job.key, completion, False, patience.attempts, patience.waited)
 
-    async def _attempt(self, lane: _Lane, job: _Job, patience: Patience) -> Completion:
+    async def _attempt(self, lane: _Lane, job: _Job, batch: Batch, patience: Patience) -> Completion:
         if lane.stopped is not None:
             raise lane.stopped
         tokens: int | None = None
         provider = await self._provider(lane)
         await lane.turnstile.enter(job.ticket)
+        batch.sent = True
+        asked = [job.request, *(companion.request for companion in batch.waiting)]
         try:
-            async with self._budget.reserve(self._highest_cost(lane.plan, job)):
-                completion = await self._send(provider, lane, job, patience)
-                if completion.input_tokens is not None and completion.output_tokens is not None:
-                    tokens = completion.input_tokens + completion.output_tokens
-                return completion
+            async with self._budget.reserve(highest_cost(lane.plan.price, job.request, len(asked))):
+                first, *others = await self._send(provider, lane, job, asked, patience)
+                tokens = _used([first, *others])
         finally:
             lane.turnstile.leave(job.ticket, tokens)
+        for companion, completion in zip(batch.waiting, others, strict=False):
+            companion.gift.set_result(completion)
+        return first
 
-    async def _send(self, provider: Provider, lane: _Lane, job: _Job, patience: Patience) -> Completion:
+    async def _send(
+        self, provider: Provider, lane: _Lane, job: _Job, asked: Sequence[Request], patience: Patience
+    ) -> list[Completion]:
         left = patience.begin()
         job.sending = True
         self._tally.sent(job.alias, job.key)
         try:
             async with asyncio.timeout(left):
-                completion = await provider.complete(job.request)
+                completions = await _completions(provider, asked)
         except TimeoutError as error:
             message = f"no answer within the deadline of {self._policy.deadline:g} s"
             raise InfrastructureError("timeout", message) from error
@@ -280,18 +305,22 @@ class Fetcher:
         finally:
             job.sending = False
             self._tally.returned(job.key)
-        return self._keep(lane, job, completion)
-
-    def _keep(self, lane: _Lane, job: _Job, completion: Completion) -> Completion:
         lane.turnstile.pace.replied()
         lane.connected = lane.answered = True
         lane.failed = 0
+        return [self._keep(lane, *pair) for pair in zip(asked, completions, strict=False)]
+
+    def _keep(self, lane: _Lane, request: Request, completion: Completion) -> Completion:
         price = lane.plan.price
         cost = price.cost(completion.input_tokens, completion.output_tokens) if price else completion.cost
-        kept = replace(completion, cost=cost, created_at=datetime.now(UTC).isoformat(timespec="seconds"))
+        flags = (*completion.flags, *suspicions(request, completion, lane.known_models))
+        if not lane.known_models and completion.model_returned:
+            lane.known_models = frozenset({completion.model_returned})
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        kept = replace(completion, cost=cost, flags=flags, created_at=now)
         self._budget.spent += cost or 0.0
-        self._store.put(job.request, kept)
-        self._tally.answered(job.key, kept)
+        self._store.put(request, kept)
+        self._tally.answered(request.key, kept)
         return kept
 
     async def _provider(self, lane: _Lane) -> Provider:
@@ -352,10 +381,6 @@ class Fetcher:
         else:
             job.future.set_exception(error)
 
-    def _highest_cost(self, plan: ModelPlan, job: _Job) -> float | None:
-        output = job.request.parameters.max_tokens or ASSUMED_OUTPUT_TOKENS
-        return plan.price.cost(job.ticket.tokens - output, output) if plan.price else None
-
     async def _shut_down(self) -> None:
         lanes = self._lanes.values()
         making = [lane.provider for lane in lanes if lane.provider is not None]
@@ -374,9 +399,18 @@ class Fetcher:
 _NOTHING = Completion(text=None, finish_reason=None)
 
 
-def _tokens(request: Request) -> float:
-    characters = sum(len(message.content) for message in request.messages)
-    return characters / CHARACTERS_PER_TOKEN + (request.parameters.max_tokens or ASSUMED_OUTPUT_TOKENS)
+async def _completions(provider: Provider, asked: Sequence[Request]) -> list[Completion]:
+    """Return a completion for each request, or for the first ones only: they differ in their sample alone."""
+    if len(asked) == 1:
+        return [await provider.complete(asked[0])]
+    several = cast(SeveralProvider, provider)
+    return shared_usage((await several.complete_several(asked[0], len(asked)))[: len(asked)])
+
+
+def _used(completions: Sequence[Completion]) -> int | None:
+    counts = [count for one in completions for count in (one.input_tokens, one.output_tokens)]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _done(fetched: Fetched) -> Future[Fetched]:

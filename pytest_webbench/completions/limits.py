@@ -18,6 +18,7 @@ RECENT_REPLIES = 20
 STRAY_SHARE = 0.25
 LONG_WAIT_SECONDS = 5.0
 DEFAULT_PAUSE_SECONDS = 1.0
+JITTER = 1.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ class Pace:
     """How many requests a model bears at once, learned from its replies.
 
     Slows down when more than a quarter of the last 20 replies were 429s, or when the server asks for a
-    long wait; gains one request of width after as many good replies as it is wide.
+    long wait; gains one request of width after as many good replies as it is wide. A pause outlasts every
+    jittered wait, so that those that were turned away are back in the queue, and first, when it ends.
     """
 
     def __init__(self, width: int, clock: Clock) -> None:
@@ -87,7 +89,7 @@ class Pace:
             self._recent.clear()
         if crowded or (retry_after or 0.0) >= LONG_WAIT_SECONDS:
             pause = DEFAULT_PAUSE_SECONDS if retry_after is None else retry_after
-            self.paused_until = max(self.paused_until, self._clock.now() + pause)
+            self.paused_until = max(self.paused_until, self._clock.now() + pause * JITTER)
 
 
 @dataclass(slots=True, eq=False)

@@ -8,7 +8,7 @@ from random import uniform
 
 from tenacity import AsyncRetrying, RetryCallState
 
-from pytest_webbench.completions.limits import Clock
+from pytest_webbench.completions.limits import JITTER, Clock
 from pytest_webbench.models import ProviderError
 
 
@@ -59,7 +59,7 @@ class Patience:
     def _wait(self, state: RetryCallState) -> float:
         error = _error(state)
         if error is not None and error.retry_after:
-            return error.retry_after * uniform(1.0, 1.05)
+            return error.retry_after * uniform(1.0, JITTER)
         longest = self.policy.first_wait * 2.0 ** (self.attempts - 1)
         return uniform(0.5, 1.0) * min(longest, self.policy.longest_wait)
 

@@ -41,6 +41,7 @@ _COLUMNS = (
     " latency_seconds, cost, sdk, created_at, flags, raw"
 )
 _PUT = f"INSERT OR REPLACE INTO completions (key, request, {_COLUMNS}) VALUES ({', '.join('?' * 15)})"
+_OF_MODEL = "json_extract(request, '$.endpoint') = ? AND json_extract(request, '$.model_id') = ?"
 _KEYS_PER_QUERY = 500
 
 
@@ -110,6 +111,17 @@ class CompletionStore:
                 self._db.execute(_PUT, (request.key, _dumped(asdict(request)), *_row(completion)))
             except sqlite3.Error as error:
                 raise StoreError(f"cannot write to the completion store {self.path}: {error}") from error
+
+    def models_returned(self, endpoint: str, model_id: str) -> frozenset[str]:
+        """Return the names that a server gave its model in the completions stored so far."""
+        query = f"SELECT DISTINCT model_returned FROM completions WHERE {_OF_MODEL} AND model_returned IS NOT NULL"
+        return frozenset(name for (name,) in self._query(query, (endpoint, model_id)))
+
+    def samples_of(self, endpoint: str, model_id: str) -> int:
+        """Return how many samples of a prompt a model has at most."""
+        query = f"SELECT max(json_extract(request, '$.sample')) FROM completions WHERE {_OF_MODEL}"
+        highest = self._query(query, (endpoint, model_id))[0][0]
+        return 0 if highest is None else int(highest) + 1
 
     def __len__(self) -> int:
         return int(self._query("SELECT count(*) FROM completions", ())[0][0])

@@ -129,3 +129,13 @@ class Provider(Protocol):
 
     async def close(self) -> None:
         """Release connections, and the server where the provider started one."""
+
+
+class SeveralProvider(Provider, Protocol):
+    """A provider whose server can answer one request several times."""
+
+    async def complete_several(self, request: Request, count: int) -> list[Completion]:
+        """Return at least one completion, and as many as came back: `count` were asked for.
+
+        The first carries the tokens of the whole request.
+        """

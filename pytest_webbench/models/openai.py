@@ -23,7 +23,7 @@ from pytest_webbench.models.failures import (
     server_text,
     wrong_url,
 )
-from pytest_webbench.models.replies import from_chat_completion
+from pytest_webbench.models.replies import all_choices
 from pytest_webbench.models.streams import assembled, is_stream
 from pytest_webbench.models.transport import clean_base_url, connection_failure, http_client, time_out
 
@@ -41,7 +41,7 @@ _STREAM_ONLY = re.compile(
     r"non-?stream|only supports? stream|stream(ing)?( mode)? (is )?required|stream must be|requires? stream",
     re.IGNORECASE,
 )
-_DROPPABLE = ("temperature", "top_p", "seed")
+_DROPPABLE = ("temperature", "top_p", "seed", "n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,11 @@ class Dialect:
     dropped: frozenset[str] = frozenset()
     stream: bool = False
 
-    def body(self, request: Request) -> dict[str, Any]:
-        """Return the JSON body that asks for `request`."""
+    def body(self, request: Request, count: int = 1) -> dict[str, Any]:
+        """Return the JSON body that asks for `request`, `count` times over."""
         parameters = request.parameters
         sampling = {
+            "n": count if count > 1 else None,
             "temperature": parameters.temperature,
             "top_p": parameters.top_p,
             "seed": parameters.seed,
@@ -115,16 +116,21 @@ class OpenAIProvider:
 
     async def complete(self, request: Request) -> Completion:
         """Return the model's answer; raise `ProviderError` with the failure class of what went wrong."""
+        return (await self.complete_several(request, 1))[0]
+
+    async def complete_several(self, request: Request, count: int) -> list[Completion]:
+        """Return the answers that came back to one request for `count` of them."""
         while True:
             dialect = self._dialect
             started = time.monotonic()
-            status, headers, content = await self._post(dialect.body(request))
+            status, headers, content = await self._post(dialect.body(request, count))
             latency = time.monotonic() - started
             body = _decoded(content)
             if status in (400, 422) and (better := dialect.adapted(body)):
                 self._dialect = better
                 continue
-            return replace(self._completion(status, headers, body, dialect), latency_seconds=latency, sdk=self._sdk)
+            answers = self._completions(status, headers, body, dialect)
+            return [replace(answer, latency_seconds=latency, sdk=self._sdk) for answer in answers]
 
     async def close(self) -> None:
         """Close the connections."""
@@ -150,33 +156,35 @@ class OpenAIProvider:
         except openai.APIConnectionError as error:
             raise connection_failure(error, self._asked) from error
 
-    def _completion(self, status: int, headers: dict[str, str], body: object, dialect: Dialect) -> Completion:
+    def _completions(self, status: int, headers: dict[str, str], body: object, dialect: Dialect) -> list[Completion]:
         if isinstance(body, dict) and _usable(body) and status < 400:
-            return self._answer(body, dialect)
+            return self._answers(body, dialect)
         raw = body if isinstance(body, dict) else {}
         if (status < 400 or status in (400, 403, 422)) and (filter_name := blocked_by(body)):
-            return Completion(text=None, finish_reason=None, blocked=filter_name, raw=raw)
+            return [Completion(text=None, finish_reason=None, blocked=filter_name, raw=raw)]
         if status >= 400:
             raise self._safe(from_status(status, body, headers, self._asked))
         raise self._safe(self._unusable(status, headers, body))
 
-    def _answer(self, body: dict[str, Any], dialect: Dialect) -> Completion:
-        reply = from_chat_completion(body)
+    def _answers(self, body: dict[str, Any], dialect: Dialect) -> list[Completion]:
         dropped = tuple(f"{name}_dropped" for name in sorted(dialect.dropped))
-        completion = Completion(
-            text=reply.text,
-            finish_reason=reply.finish_reason,
-            refusal=reply.refusal,
-            blocked=reply.blocked,
-            model_returned=reply.model,
-            input_tokens=reply.input_tokens,
-            output_tokens=reply.output_tokens,
-            flags=(*reply.flags, *dropped),
-            raw=body,
-        )
-        if _says_nothing(completion):
+        completions = [
+            Completion(
+                text=reply.text,
+                finish_reason=reply.finish_reason,
+                refusal=reply.refusal,
+                blocked=reply.blocked,
+                model_returned=reply.model,
+                input_tokens=reply.input_tokens,
+                output_tokens=reply.output_tokens,
+                flags=(*reply.flags, *dropped),
+                raw=body,
+            )
+            for reply in all_choices(body)
+        ]
+        if _says_nothing(completions[0]):
             raise InfrastructureError("empty_response", f"{self._asked.host} sent an empty answer", retryable=True)
-        return completion
+        return completions
 
     def _unusable(self, status: int, headers: dict[str, str], body: object) -> ProviderError:
         host = self._asked.host

@@ -92,9 +92,7 @@ def all_choices(body: Mapping[str, Any]) -> list[Reply]:
 def from_generate_content(body: Mapping[str, Any]) -> Reply:
     """Read Gemini's first candidate; ValueError ("no choices") without candidate and without block reason."""
     usage = _mapping(_get(body, "usageMetadata"))
-    thoughts = _count(usage, "thoughtsTokenCount", "thoughts_token_count")
-    answer = _count(usage, "candidatesTokenCount", "candidates_token_count")
-    output = None if answer is None and thoughts is None else (answer or 0) + (thoughts or 0)
+    given = _count(usage, "promptTokenCount", "prompt_token_count")
     candidates = _entries(body, "candidates")
     if candidates:
         ordered = sorted(enumerate(candidates), key=lambda pair: _index(pair[1], pair[0]))
@@ -104,8 +102,21 @@ def from_generate_content(body: Mapping[str, Any]) -> Reply:
         if not _get(reason, "blockReason"):
             raise ValueError(f"no choices: {_error_text(body)}")
         reply = Reply(None, blocked="prompt_blocked")
-    counted = replace(reply, input_tokens=_count(usage, "promptTokenCount", "prompt_token_count"), output_tokens=output)
+    counted = replace(reply, input_tokens=given, output_tokens=_gemini_output(usage, given))
     return replace(counted, model=_string(_get(body, "modelVersion")))
+
+
+def _gemini_output(usage: Mapping[str, Any], given: int | None) -> int | None:
+    """Return the tokens that were made, thoughts included; the older SDK shows these in the total alone."""
+    parts = [
+        _count(usage, "candidatesTokenCount", "candidates_token_count"),
+        _count(usage, "thoughtsTokenCount", "thoughts_token_count"),
+    ]
+    known = [count for count in parts if count is not None]
+    total = _count(usage, "totalTokenCount", "total_token_count")
+    if known and total is not None and given is not None:
+        return max(sum(known), total - given)
+    return sum(known) if known else None
 
 
 def _from_choice(choice: Mapping[str, Any]) -> Reply:

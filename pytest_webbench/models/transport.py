@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import httpx2
 
 CONNECT_TIMEOUT = 10.0
+_NOT_CONNECTED = frozenset({"ConnectError", "NewConnectionError", "NameResolutionError"})
 PROXY_VARIABLES = "HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY"
 
 
@@ -89,7 +90,7 @@ def connection_failure(error: Exception, asked: Asked) -> ProviderError:
         return ConfigError("tls", f"{host} does not speak TLS: should base_url begin with http://?")
     if "ProxyError" in names:
         return ConfigError("unreachable", f"the proxy refused to lead to {host}: check {PROXY_VARIABLES}")
-    if "ConnectError" in names:
+    if names & _NOT_CONNECTED:
         hint = f"is the server running, base_url right?{_proxy_hint(asked.url)}"
         return InfrastructureError("unreachable", f"no connection to {host}: {hint}", retryable=True)
     return InfrastructureError("connection", f"the connection to {host} broke", retryable=True)

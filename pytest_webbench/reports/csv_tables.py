@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 
-from pytest_webbench.records import Record
+import numpy as np
+
+from pytest_webbench.statistics.samples import NUMBERS, PASSES, STATUSES, Samples
 from pytest_webbench.statistics.summary import METRICS, Row, Summary
 
 SAMPLE_COLUMNS = (
@@ -39,19 +42,26 @@ SAMPLE_COLUMNS = (
     "cost",
     "latency_seconds",
 )
+NUMBER_COLUMNS = tuple(name for name in SAMPLE_COLUMNS if name in NUMBERS)
+PART = 20_000
+WHOLE = ("input_tokens", "output_tokens")
 
 
-def csv_files(summary: Summary, records: Iterable[Record]) -> dict[str, str]:
-    """Return the text of each CSV file by its name."""
-    return {
+def write_csv_files(folder: Path, summary: Summary, samples: Samples) -> list[Path]:
+    """Write the CSV tables of a run; return the files. Unknown is an empty cell."""
+    tables: dict[str, Iterable[Sequence[object]]] = {
         "leaderboard.csv": _groups(("model",), summary.by_model),
         "by_framework.csv": _groups(("model", "framework"), summary.by_framework),
         "by_template.csv": _groups(("model", "template"), summary.by_template),
-        "samples.csv": _text([SAMPLE_COLUMNS, *(_sample(record) for record in records)]),
+        "samples.csv": chain([SAMPLE_COLUMNS], chain.from_iterable(map(_samples, _parts(samples)))),
     }
+    for name, rows in tables.items():
+        with (folder / name).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
+    return [folder / name for name in tables]
 
 
-def _groups(keys: tuple[str, ...], rows: Sequence[Row]) -> str:
+def _groups(keys: tuple[str, ...], rows: Sequence[Row]) -> list[Sequence[object]]:
     metrics = [column for name in METRICS for column in (name, f"{name}_low", f"{name}_high")]
     counts = (
         "expected",
@@ -67,7 +77,7 @@ def _groups(keys: tuple[str, ...], rows: Sequence[Row]) -> str:
     sums = ("cost", "latency_seconds", "input_tokens", "output_tokens")
     body = [(*row.key, *(getattr(row, name) for name in counts), *_metrics(row), *(getattr(row, name) for name in sums))
             for row in rows]  # fmt: skip
-    return _text([(*keys, *counts, *metrics, *sums), *body])
+    return [(*keys, *counts, *metrics, *sums), *body]
 
 
 def _metrics(row: Row) -> list[float | None]:
@@ -75,12 +85,43 @@ def _metrics(row: Row) -> list[float | None]:
     return [value for estimate in estimates for value in (estimate.value, estimate.low, estimate.high)]
 
 
-def _sample(record: Record) -> list[object]:
-    return [getattr(record, column) for column in SAMPLE_COLUMNS]
+def _parts(samples: Samples) -> Iterator[Samples]:
+    """Yield the samples in parts, so that a million of them are never text at once."""
+    for start in range(0, len(samples), PART):
+        yield samples.at(np.arange(start, min(start + PART, len(samples))))
 
 
-def _text(rows: Iterable[Sequence[object]]) -> str:
-    """Write rows as CSV; unknown is an empty cell."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+def _samples(samples: Samples) -> Iterator[Sequence[object]]:
+    """Yield one row a sample in report order."""
+    numbers = [samples.numbers[name].tolist() for name in NUMBER_COLUMNS]
+    position = {name: place for place, name in enumerate(NUMBER_COLUMNS)}
+    texts = (samples.case, samples.model, samples.template, samples.sample, samples.status, samples.failure,
+             samples.finish)  # fmt: skip
+    for row in zip(*(column.tolist() for column in texts), *numbers, strict=True):
+        case, model, template, sample, status, failure, finish, *values = row
+        facts, who = samples.cases[case], samples.models[model]
+        cells = {
+            "case_id": facts.id,
+            "case_name": facts.name,
+            "framework": facts.framework,
+            "category": facts.category,
+            "difficulty": facts.difficulty,
+            "model": who.alias,
+            "model_id": who.model_id,
+            "prompt_template": samples.templates[template],
+            "sample": sample,
+            "status": STATUSES[status],
+            "failure_class": samples.failures[failure] if failure >= 0 else None,
+            "finish_reason": samples.finishes[finish] if finish >= 0 else None,
+        }
+        yield [
+            cells[name] if name in cells else _number(name, values[position[name]]) for name in SAMPLE_COLUMNS
+        ]
+
+
+def _number(name: str, value: float) -> object:
+    if value != value:
+        return None
+    if name in PASSES:
+        return value == 1
+    return int(value) if name in WHOLE else value

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pytest_webbench.cases import Case
+from pytest_webbench.gate import Verdict
 from pytest_webbench.records import Record
 from pytest_webbench.reports.accumulated import (
     BENCHMARK,
@@ -19,25 +21,82 @@ from pytest_webbench.reports.accumulated import (
     read_benchmark,
     write_benchmark,
 )
-from pytest_webbench.reports.csv_tables import csv_files
+from pytest_webbench.reports.conversations import write_conversations
+from pytest_webbench.reports.csv_tables import write_csv_files
 from pytest_webbench.reports.markdown import summary_markdown
 from pytest_webbench.reports.scores import midpoint_scores
+from pytest_webbench.statistics.comparison import RunComparison
+from pytest_webbench.statistics.samples import Samples
 from pytest_webbench.statistics.summary import Summary
 
 LATEST = "latest"
+PARTS = ("csv", "json", "markdown", "plots", "html", "conversations")
+LARGEST_PAGE = 100_000
 
 
-def write_run_reports(folder: Path, summary: Summary, records: Sequence[Record]) -> list[Path]:
-    """Write everything that a run folder's records give; return the files."""
-    texts = {
-        "summary.json": summary_json(summary),
-        "summary.md": summary_markdown(summary),
-        "midpoint_scores.txt": midpoint_scores(records),
-        **csv_files(summary, records),
-    }
-    for name, text in texts.items():
-        (folder / name).write_text(text, "utf-8")
-    return [folder / name for name in texts]
+def write_run_reports(
+    folder: Path,
+    summary: Summary,
+    samples: Samples,
+    verdict: Verdict | None = None,
+    *,
+    records: Callable[[], Sequence[Record]],
+    only: Collection[str] = PARTS,
+) -> list[Path]:
+    """Write what a run folder's records give, or `only` some parts of it; return the files.
+
+    `records` is called for the page and the conversations alone, which are left out of a run of more than
+    LARGEST_PAGE samples unless they are all that is wanted. Plots need matplotlib and are left out without it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files: list[Path] = []
+    if "csv" in only:
+        files += write_csv_files(folder, summary, samples)
+    if "json" in only:
+        files.append(_write(folder / "summary.json", summary_json(summary, verdict)))
+    if "markdown" in only:
+        files.append(_write(folder / "summary.md", summary_markdown(summary, verdict)))
+        files.append(_write(folder / "midpoint_scores.txt", midpoint_scores(summary)))
+    if "plots" in only:
+        files += _plots(folder, summary)
+    if "conversations" in only and (len(samples) <= LARGEST_PAGE or set(only) == {"conversations"}):
+        files += write_conversations(folder, records())
+    if "html" in only and (len(samples) <= LARGEST_PAGE or set(only) == {"html"}):
+        from pytest_webbench.reports.html import write_page
+
+        files.append(write_page(folder, summary, samples, records()))
+    return files
+
+
+def append_step_summary(text: str) -> None:
+    """Show a summary in markdown on the page of the CI job, where GITHUB_STEP_SUMMARY names its file."""
+    page = os.environ.get("GITHUB_STEP_SUMMARY")
+    if page:
+        with Path(page).open("a", encoding="utf-8") as file:
+            file.write(text + "\n")
+
+
+def why_no_plots() -> str:
+    """Say how to get the charts where they are left out; empty where they are drawn."""
+    if find_spec("matplotlib") is not None:
+        return ""
+    return "no PNG charts: they need matplotlib, pip install 'pytest-webbench[plots]'"
+
+
+def _plots(folder: Path, summary: Summary) -> list[Path]:
+    if why_no_plots():
+        return []
+    from pytest_webbench.reports.plots import COMPARISON as CHART
+    from pytest_webbench.reports.plots import write_comparison_plot, write_run_plots
+
+    files = write_run_plots(folder, summary)
+    entries = read_benchmark(folder.parent.parent / BENCHMARK)
+    return [*files, write_comparison_plot(folder / CHART, entries)] if entries else files
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
 
 
 def write_accumulated(
@@ -62,9 +121,15 @@ def point_latest_at(folder: Path) -> None:
         latest.with_suffix(".txt").write_text(target + "\n", "utf-8")
 
 
-def summary_json(summary: Summary) -> str:
-    """Return `summary.json`; NaN never occurs, unknown is null."""
-    return json.dumps(_plain(asdict(summary)), indent=1, allow_nan=False) + "\n"
+def summary_json(summary: Summary, verdict: Verdict | None = None) -> str:
+    """Return `summary.json`, with the gate's verdict where there is one; NaN never occurs, unknown is null."""
+    gate = None if verdict is None else {**asdict(verdict), "exit_status": verdict.exit_status}
+    return json.dumps(_plain({**asdict(summary), "gate": gate}), indent=1, allow_nan=False) + "\n"
+
+
+def comparison_json(comparison: RunComparison) -> str:
+    """Return a comparison of two runs as JSON."""
+    return json.dumps(_plain(asdict(comparison)), indent=1, allow_nan=False) + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from pytest_webbench.reports.tables import Table, breakdowns, costs, overall
+from pytest_webbench.gate import Verdict
+from pytest_webbench.reports.tables import (
+    Table,
+    breakdowns,
+    costs,
+    framework_table,
+    leaderboards,
+    overall,
+    pass_at_k_table,
+    similarity_tables,
+)
 from pytest_webbench.statistics.summary import Summary
 
 NOTE = (
@@ -12,12 +22,40 @@ NOTE = (
 )
 
 
-def summary_markdown(summary: Summary, notes: tuple[str, ...] = ()) -> str:
+def summary_markdown(summary: Summary, verdict: Verdict | None = None) -> str:
     """Return `summary.md`."""
-    parts = [f"# webbench run {summary.run_id}", NOTE]
-    parts += [f"> {note}" for note in notes]
-    parts += [_markdown(table) for table in (overall(summary), *breakdowns(summary), costs(summary))]
-    return "\n\n".join((*parts, _failures(summary))).rstrip() + "\n"
+    tables = (
+        overall(summary),
+        *leaderboards(summary),
+        framework_table(summary),
+        *breakdowns(summary),
+        costs(summary),
+        pass_at_k_table(summary),
+        *similarity_tables(summary),
+    )
+    parts = [f"# webbench run {summary.run_id}", *_gate(verdict), NOTE]
+    parts += [f"> {note}" for note in notes(summary)]
+    parts += [_markdown(table) for table in tables if table.rows]
+    return "\n\n".join((*parts, _interpretation(summary), _failures(summary))).rstrip() + "\n"
+
+
+def notes(summary: Summary) -> list[str]:
+    """Return what a reader must know before the tables: what was hidden, and what cannot be ranked."""
+    hidden = [f"not shown in overviews: {alias} ({reason})" for alias, reason in sorted(summary.excluded.items())]
+    return [*summary.notes, *hidden]
+
+
+def _gate(verdict: Verdict | None) -> list[str]:
+    if verdict is None:
+        return []
+    lines = [f"- {finding.outcome}: {finding.model}: {finding.rule}: {finding.reason}" for finding in verdict.findings]
+    lines += [f"- note: {text}" for text in verdict.warnings]
+    return [f"## Gate: {verdict.outcome}", verdict.reason, *(["\n".join(lines)] if lines else [])]
+
+
+def _interpretation(summary: Summary) -> str:
+    lines = [f"- **{_escaped(answer.question)}** {_escaped(answer.text)}" for answer in summary.answers]
+    return "\n".join(["## Interpretation", "", *lines]) if lines else ""
 
 
 def _markdown(table: Table) -> str:

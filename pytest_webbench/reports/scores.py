@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from statistics import fmean, median, stdev
+from collections.abc import Mapping, Sequence
 
-from pytest_webbench.records import Record
-from pytest_webbench.statistics.summary import MEANS, partition
+from pytest_webbench.statistics.summary import MEANS, Spread, Summary
 
 HEADINGS = ("metric", "n", "mean", "median", "stdev", "min", "max")
+UNKNOWN = "n/a"
 
 
-def midpoint_scores(records: Sequence[Record]) -> str:
+def midpoint_scores(summary: Summary) -> str:
     """Return the text: one block a model, one line a metric, over judged samples."""
-    judged = [record for record in records if record.judged]
-    blocks = [
-        _block(model, group)
-        for model, group in sorted(partition(judged, lambda record: record.model).items())
-    ]
+    blocks = [_block(model, metrics) for model, metrics in sorted(summary.spread.items())]
     return "\n\n".join(blocks) + "\n" if blocks else "no judged samples\n"
 
 
-def _block(model: str, records: Sequence[Record]) -> str:
-    lines = [model, _line(HEADINGS)]
-    for metric in MEANS:
-        values = [value for record in records if (value := getattr(record, metric)) is not None]
-        lines.append(_line((metric, str(len(values)), *_statistics(values))))
-    return "\n".join(lines)
+def _block(model: str, metrics: Mapping[str, Spread]) -> str:
+    return "\n".join([model, _line(HEADINGS), *(_line((metric, *_cells(metrics.get(metric)))) for metric in MEANS)])
 
 
-def _statistics(values: Sequence[float]) -> tuple[str, ...]:
-    if not values:
-        return ("n/a",) * 5
-    spread = f"{stdev(values):.4f}" if len(values) > 1 else "n/a"
-    return f"{fmean(values):.4f}", f"{median(values):.4f}", spread, f"{min(values):.4f}", f"{max(values):.4f}"
+def _cells(spread: Spread | None) -> tuple[str, ...]:
+    if spread is None:
+        return ("0", *(UNKNOWN,) * 5)
+    figures = (spread.mean, spread.median, spread.stdev, spread.minimum, spread.maximum)
+    return (str(spread.n), *(UNKNOWN if figure is None else f"{figure:.4f}" for figure in figures))
 
 
 def _line(cells: Sequence[str]) -> str:

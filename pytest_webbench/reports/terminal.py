@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_webbench.reports.tables import UNKNOWN, Table, overall, share
+from pytest_webbench.gate import Verdict
+from pytest_webbench.reports.markdown import notes
+from pytest_webbench.reports.tables import UNKNOWN, Table, difference, overall, share
 from pytest_webbench.reports.text import text_table
 from pytest_webbench.statistics.comparison import Comparison
 from pytest_webbench.statistics.summary import Row, Summary
@@ -19,25 +21,25 @@ def leaderboard(summary: Summary, width: int) -> str:
 
 def flags(summary: Summary) -> list[str]:
     """Return what a reader must know beside the figures, one line each."""
-    return [line for row in summary.by_model for line in _flags(row)]
+    return [*notes(summary), *(line for row in summary.by_model for line in _flags(row))]
+
+
+def verdict_lines(verdict: Verdict) -> list[str]:
+    """Return the gate's outcome and reason, then each finding and each warning."""
+    lines = [f"gate: {verdict.outcome.upper()}: {verdict.reason}"]
+    lines += [f"  {finding.outcome}: {finding.model}: {finding.rule}: {finding.reason}" for finding in verdict.findings]
+    return [*lines, *(f"  note: {text}" for text in verdict.warnings)]
 
 
 def changes(by_model: Mapping[str, Mapping[str, Comparison]]) -> list[str]:
     """Return the differences to a baseline, one line a model and metric that both have."""
     return [
-        f"{model}: {metric} {_signed(comparison)} against the baseline ({comparison.cases} cases, "
+        f"{model}: {metric} {difference(comparison)} against the baseline ({comparison.cases} cases, "
         f"{len(comparison.better)} better, {len(comparison.worse)} worse)"
         for model, metrics in by_model.items()
         for metric, comparison in metrics.items()
         if comparison.cases
     ]
-
-
-def _signed(comparison: Comparison) -> str:
-    if comparison.difference is None:
-        return UNKNOWN
-    interval = "" if comparison.low is None else f" [{comparison.low:+.3f}, {comparison.high:+.3f}]"
-    return f"{comparison.difference:+.3f}{interval}"
 
 
 def _flags(row: Row) -> list[str]:
@@ -51,7 +53,7 @@ def _flags(row: Row) -> list[str]:
             (row.blocked, "blocked"),
         )
         why = ", ".join(f"{count} {name}" for count, name in parts if count)
-        lines.append(f"{model}: {lost} of {row.expected} samples not judged ({why})")
+        lines.append(f"{model}: {lost} of {row.expected} samples not judged ({why}); {_headline(row)}")
     if row.n and row.truncated / row.n > TRUNCATION_WARNING:
         lines.append(
             f"{model}: {share(row.truncated, row.n)} of the answers were cut at max_tokens; consider raising it"
@@ -64,7 +66,27 @@ def _flags(row: Row) -> list[str]:
         lines.append(
             f"{model}: {row.duplicates} samples equal another one of their case: copies are one sample"
         )
+    if row.suspected:
+        lines.append(
+            f"{model}: {row.suspected} answers or prompts were perhaps cut by the server without a word; "
+            "is its context large enough?"
+        )
+    if row.model_changed:
+        lines.append(
+            f"{model}: the server named another model than before for {row.model_changed} answers: "
+            "they may not be comparable (model_returned in records.jsonl)"
+        )
     return lines
+
+
+def _headline(row: Row) -> str:
+    """Say of how many samples the rate is, and what it could be whatever the missing ones are."""
+    functional = row.metrics["functional_pass_at_1"]
+    estimate = functional if functional.value is not None else row.metrics["pass_at_1"]
+    if estimate.value is None:
+        return "no rate is known"
+    low, high = estimate.value * row.coverage, estimate.value * row.coverage + 1 - row.coverage
+    return f"{estimate.value:.3f} is of {row.n} samples in {estimate.cases} cases, {low:.3f} to {high:.3f} of all"
 
 
 def _narrowed(table: Table, width: int) -> Table:
@@ -74,7 +96,7 @@ def _narrowed(table: Table, width: int) -> Table:
         for position, heading in enumerate(table.headings)
         if all(row[position] == UNKNOWN for row in table.rows)
     ]
-    droppable = [*empty, "refused", "truncated", "KW-F1", "coverage", "points", "Web-CodeBLEU"]
+    droppable = [*empty, "seconds", "cost USD", "refused", "truncated", "KW-F1", "coverage", "points", "Web-CodeBLEU"]
     keep = list(range(len(table.headings)))
     while droppable and _width(table, keep) > width:
         name = droppable.pop(0)

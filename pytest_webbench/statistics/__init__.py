@@ -1,1 +1,1 @@
-"""Statistics of records: intervals, and the one aggregation that every report renders."""
+"""Statistics of records: intervals, comparisons, and the one aggregation that every report renders."""

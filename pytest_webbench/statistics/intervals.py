@@ -2,64 +2,80 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
+POWER = 0.8
+Floats = NDArray[np.float64]
 
 
-def wilson(successes: int, n: int) -> tuple[float, float]:
-    """Return the Wilson 95 % interval of `successes` out of `n` independent trials (E. B. Wilson 1927)."""
-    from scipy.stats import binomtest
+def wilson(successes: float, n: float) -> tuple[float, float]:
+    """Return the Wilson 95 % interval of `successes` out of `n` independent trials (E. B. Wilson 1927).
 
-    interval = binomtest(successes, n).proportion_ci(CONFIDENCE, method="wilson")
-    return float(interval.low), float(interval.high)
+    Both may be fractions: effective numbers of a clustered design. Raises ValueError for n <= 0.
 
-
-def rate_interval(by_case: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """Return the 95 % interval of the macro mean of 0/1 outcomes, clustered by case.
-
-    The method of Korn and Graubard (1998): a Clopper-Pearson interval on the effective sample size, which
-    is the number of independent trials that would have the variance seen between cases. Where every case
-    agrees that variance is 0, so the number of cases stands for it and the interval keeps a width.
+    >>> [round(end, 4) for end in wilson(10, 10)]
+    [0.7225, 1.0]
     """
-    from scipy.stats import beta
+    from scipy.special import ndtri
 
-    means = [sum(outcomes) / len(outcomes) for outcomes in by_case]
-    rate = sum(means) / len(means)
-    n = _effective_size(by_case, means, rate)
-    successes = rate * n
-    low = float(beta.ppf((1 - CONFIDENCE) / 2, successes, n - successes + 1)) if successes > 0 else 0.0
-    high = float(beta.ppf((1 + CONFIDENCE) / 2, successes + 1, n - successes)) if successes < n else 1.0
-    return low, high
+    if n <= 0:
+        raise ValueError(f"expected n > 0, got {n}")
+    z2 = float(ndtri((1 + CONFIDENCE) / 2)) ** 2
+    rate = successes / n
+    centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (rate * (1 - rate) / n + z2 / (4 * n * n))) / (1 + z2 / n)
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
 
 
-def mean_interval(means: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % t interval of the mean of the cases' means; None for fewer than two cases."""
-    from scipy.stats import t
+def rate_interval(means: Floats, samples: int) -> tuple[float, float]:
+    """Return the 95 % interval of the mean of the cases' means, each between 0 and 1, over `samples` samples.
 
+    A Wilson interval on the effective sample size (Dean and Pagano 2015, with the degrees of freedom of Korn
+    and Graubard 1998): the number of independent trials that would vary as the cases' means do. Where every
+    case agrees the number of cases stands for it, so that the interval keeps a width.
+    """
+    rate = float(means.mean())
+    size = _effective_size(means, rate, samples)
+    return wilson(rate * size, size)
+
+
+def mean_interval(means: Floats, scale: float = 1.0) -> tuple[float, float] | None:
+    """Return the 95 % t interval of the mean of the cases' means, between 0 and `scale`; None for one case.
+
+    Where every case has the same mean, the interval of a rate stands for it: never a zero width.
+    """
     count = len(means)
     if count < 2:
         return None
-    mean = sum(means) / count
-    half = float(t.ppf((1 + CONFIDENCE) / 2, count - 1)) * math.sqrt(_variance(means, mean) / count)
-    return mean - half, mean + half
+    centre = float(means.mean())
+    spread = float(means.std(ddof=1))
+    if spread <= 1e-12 * scale:
+        low, high = rate_interval(np.clip(means / scale, 0, 1), count)
+        return low * scale, high * scale
+    half = t_quantile((1 + CONFIDENCE) / 2, count - 1) * spread / count**0.5
+    return centre - half, centre + half
 
 
-def _effective_size(by_case: Sequence[Sequence[float]], means: Sequence[float], rate: float) -> float:
-    from scipy.stats import t
+def t_quantile(probability: float, degrees: float) -> float:
+    """Return a quantile of Student's t."""
+    from scipy.special import stdtrit
 
-    cases, samples = len(by_case), sum(len(outcomes) for outcomes in by_case)
+    return float(stdtrit(degrees, probability))
+
+
+def _effective_size(means: Floats, rate: float, samples: int) -> float:
+    cases = len(means)
     if cases == 1:
         return float(samples)
-    variance = _variance(means, rate) / cases
-    if variance == 0:
+    variance: Any = means.var(ddof=1) / cases
+    if variance <= 1e-24:
         return float(cases)
-    size = rate * (1 - rate) / variance
+    size = rate * (1 - rate) / float(variance)
     if samples > cases:
-        size *= (float(t.ppf(0.975, samples - 1)) / float(t.ppf(0.975, cases - 1))) ** 2
+        tail = (1 + CONFIDENCE) / 2
+        size *= (t_quantile(tail, samples - 1) / t_quantile(tail, cases - 1)) ** 2
     return max(1.0, min(size, float(samples)))
-
-
-def _variance(values: Sequence[float], mean: float) -> float:
-    return sum((value - mean) ** 2 for value in values) / (len(values) - 1)

@@ -1,4 +1,4 @@
-"""Records -> Summary: the only aggregation; every report renders it and computes nothing.
+"""Samples -> Summary: the only aggregation; every report renders it and computes nothing.
 
 Only judged samples (passed, model_failure) enter n. Rates are macro means over cases, never pooled.
 """
@@ -7,19 +7,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from pytest_webbench.metrics import pass_at_k
 from pytest_webbench.records import Record
-from pytest_webbench.statistics.intervals import mean_interval, rate_interval
+from pytest_webbench.statistics.answers import Answer, answers
+from pytest_webbench.statistics.intervals import Floats, mean_interval, rate_interval
+from pytest_webbench.statistics.metrics import MEANS, METRICS, RATES, SCALES, column
+from pytest_webbench.statistics.samples import (
+    MODEL_CHANGED,
+    STATUSES,
+    SUSPECTED,
+    TRUNCATED,
+    WARM,
+    Ints,
+    ModelFacts,
+    Samples,
+    groups,
+)
+from pytest_webbench.statistics.similarity import Similarity, similarity
 
-RATES = {
-    "pass_at_1": "static_pass",
-    "functional_pass_at_1": "functional_pass",
-    "secure_pass_at_1": "secure_pass",
-}
-MEANS = ("web_codebleu", "kw_f1", "points")
-METRICS = (*RATES, *MEANS)
+__all__ = [
+    "MEANS",
+    "METRICS",
+    "RATES",
+    "Estimate",
+    "Row",
+    "Spread",
+    "Summary",
+    "partition",
+    "row",
+    "summarise",
+    "summarise_group",
+    "summarise_samples",
+]
+
 KS = (1, 5, 10)
 
 
@@ -40,8 +65,11 @@ class Row:
 
     `expected` samples were asked for, `n` of them judged; `coverage` is their ratio. `pass_at_k` holds the
     static pass@k for k of 1, 5 and 10, `functional_pass_at_k` likewise: None where a case has n < k.
+    `suspected` answers or prompts
+    were perhaps cut without a word, `model_changed` came from another model than the server named before.
     Times and tokens are means over the samples that have them, `cost` is the sum in USD, None where a
-    sample's price is unknown.
+    sample's price is unknown; `points_per_cent` is the mean points over the mean cost of a sample in US
+    cents, None where that is unknown or nothing.
     """
 
     key: tuple[str, ...]
@@ -50,9 +78,10 @@ class Row:
     passed: int
     coverage: float
     metrics: Mapping[str, Estimate]
-    pass_at_k: Mapping[int, float | None]
-    functional_pass_at_k: Mapping[int, float | None]
+    pass_at_k: Mapping[int, Estimate]
+    functional_pass_at_k: Mapping[int, Estimate]
     cost: float | None
+    points_per_cent: float | None
     latency_seconds: float | None
     input_tokens: float | None
     output_tokens: float | None
@@ -63,136 +92,295 @@ class Row:
     infrastructure: int
     config: int
     duplicates: int
+    suspected: int
+    model_changed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How a metric spreads over the judged samples of a model; `stdev` is None for one sample."""
+
+    n: int
+    mean: float
+    median: float
+    stdev: float | None
+    minimum: float
+    maximum: float
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All figures of a run, by group."""
+    """All figures of a run, by group.
+
+    `ranking` orders the models that overviews show by their functional rate (the static one where only that
+    was measured) on the `common_cases` that all of them were measured on; `excluded` maps the others to
+    the reason. `by_template_overall` averages over the combinations of case and template that all shown
+    models have. `notes` say what the figures cannot.
+    """
 
     run_id: str
+    models: Mapping[str, ModelFacts]
+    ranking: tuple[str, ...]
+    excluded: Mapping[str, str]
+    common_cases: int
+    notes: tuple[str, ...]
     by_model: tuple[Row, ...]
     by_framework: tuple[Row, ...]
     by_category: tuple[Row, ...]
     by_difficulty: tuple[Row, ...]
     by_template: tuple[Row, ...]
+    by_template_overall: tuple[Row, ...]
     by_case: tuple[Row, ...]
     failure_classes: Mapping[str, Mapping[str, int]]
+    spread: Mapping[str, Mapping[str, Spread]]
+    similarity: Similarity
+    answers: tuple[Answer, ...]
 
 
-def summarise(run_id: str, records: Iterable[Record]) -> Summary:
-    """Aggregate the records of a run, lost ones included."""
-    rows = sorted(
-        records, key=lambda record: (record.case_name, record.model, record.prompt_template, record.sample)
-    )
+def summarise(run_id: str, records: Iterable[Record], description: Mapping[str, Any] | None = None) -> Summary:
+    """Aggregate the records of a run; `description` is its `run.json`, whose expected samples may be lost."""
+    return summarise_samples(run_id, Samples.of(records, description))
+
+
+def summarise_samples(run_id: str, samples: Samples) -> Summary:
+    """Aggregate the samples of a run."""
+    facts = {model.alias: model for model in samples.models}
+    excluded = {alias: model.exclude for alias, model in facts.items() if model.exclude}
+    shown = [alias for alias in facts if alias not in excluded] or list(facts)
+    by_model = _rows(samples, _models)
+    ranking, common = _ranking(samples, shown)
     return Summary(
         run_id=run_id,
-        by_model=_rows(rows, lambda record: (record.model,)),
-        by_framework=_rows(rows, lambda record: (record.model, record.framework)),
-        by_category=_rows(rows, lambda record: (record.model, record.category)),
-        by_difficulty=_rows(rows, lambda record: (record.model, record.difficulty)),
-        by_template=_rows(rows, lambda record: (record.model, record.prompt_template)),
-        by_case=_rows(rows, lambda record: (record.case_name, record.model)),
-        failure_classes=_failure_classes(rows),
+        models=facts,
+        ranking=ranking,
+        excluded=excluded if shown != list(facts) else {},
+        common_cases=common,
+        notes=_notes(samples, shown, common),
+        by_model=by_model,
+        by_framework=_rows(samples, _models, _attribute("framework")),
+        by_category=_rows(samples, _models, _attribute("category")),
+        by_difficulty=_rows(samples, _models, _attribute("difficulty")),
+        by_template=_rows(samples, _models, _templates),
+        by_template_overall=_rows(_shared_cells(samples, shown), _templates),
+        by_case=_rows(samples, _cases, _models),
+        failure_classes=_failure_classes(samples),
+        spread=_spreads(samples),
+        similarity=similarity(samples, shown),
+        answers=answers(samples, shown),
     )
+
+
+def row(key: tuple[str, ...], samples: Samples) -> Row:
+    """Aggregate one group of at least one sample."""
+    judged = samples.where(samples.judged)
+    metrics = {name: _estimate(judged, name) for name in METRICS}
+    cost = _total(judged.numbers["cost"])
+    counts = np.bincount(samples.status, minlength=len(STATUSES)).tolist()
+    return Row(
+        key=key,
+        expected=len(samples),
+        n=len(judged),
+        passed=counts[0],
+        coverage=len(judged) / len(samples),
+        metrics=metrics,
+        pass_at_k={k: _pass_at_k(judged, "pass_at_1", k) for k in KS},
+        functional_pass_at_k={k: _pass_at_k(judged, "functional_pass_at_1", k) for k in KS},
+        cost=cost,
+        points_per_cent=_points_per_cent(metrics["points"].value, cost, len(judged)),
+        latency_seconds=_mean(judged.numbers["latency_seconds"]),
+        input_tokens=_mean(judged.numbers["input_tokens"]),
+        output_tokens=_mean(judged.numbers["output_tokens"]),
+        truncated=int(np.count_nonzero(judged.marks & TRUNCATED)),
+        refused=_failing(samples, "refused"),
+        no_code=_failing(samples, "no_code"),
+        blocked=counts[2],
+        infrastructure=counts[3],
+        config=counts[4],
+        duplicates=_duplicates(judged),
+        suspected=int(np.count_nonzero(judged.marks & SUSPECTED)),
+        model_changed=int(np.count_nonzero(samples.marks & MODEL_CHANGED)),
+    )
+
+
+def summarise_group(key: tuple[str, ...], records: Sequence[Record]) -> Row:
+    """Aggregate the records of one group, at least one."""
+    return row(key, Samples.of(records))
 
 
 def partition(records: Iterable[Record], key: Callable[[Record], Any]) -> dict[Any, list[Record]]:
     """Group records by `key`, in order of first appearance."""
-    groups: dict[Any, list[Record]] = {}
+    found: dict[Any, list[Record]] = {}
     for record in records:
-        groups.setdefault(key(record), []).append(record)
-    return groups
+        found.setdefault(key(record), []).append(record)
+    return found
 
 
-def summarise_group(key: tuple[str, ...], records: Sequence[Record]) -> Row:
-    """Aggregate one group."""
-    judged = [record for record in records if record.judged]
-    by_case = list(partition(judged, lambda record: record.case_name).values())
-    status = [record.status for record in records]
-    return Row(
-        key=key,
-        expected=len(records),
-        n=len(judged),
-        passed=status.count("passed"),
-        coverage=len(judged) / len(records),
-        metrics={name: _estimate(name, by_case) for name in METRICS},
-        pass_at_k={k: _pass_at_k(by_case, "static_pass", k) for k in KS},
-        functional_pass_at_k={k: _pass_at_k(by_case, "functional_pass", k) for k in KS},
-        cost=_total([record.cost for record in judged]),
-        latency_seconds=_mean([record.latency_seconds for record in judged]),
-        input_tokens=_mean([record.input_tokens for record in judged]),
-        output_tokens=_mean([record.output_tokens for record in judged]),
-        truncated=sum("truncated" in record.flags or record.finish_reason == "length" for record in judged),
-        refused=sum(record.failure_class == "refused" for record in judged),
-        no_code=sum(record.failure_class == "no_code" for record in judged),
-        blocked=status.count("blocked"),
-        infrastructure=status.count("infrastructure_error"),
-        config=status.count("config_error"),
-        duplicates=_duplicates(by_case),
-    )
+Grouping = Callable[[Samples], tuple[Sequence[str], Ints]]
 
 
-def _rows(records: Sequence[Record], key: Callable[[Record], tuple[str, ...]]) -> tuple[Row, ...]:
+def _models(samples: Samples) -> tuple[Sequence[str], Ints]:
+    return [model.alias for model in samples.models], samples.model
+
+
+def _templates(samples: Samples) -> tuple[Sequence[str], Ints]:
+    return samples.templates, samples.template
+
+
+def _cases(samples: Samples) -> tuple[Sequence[str], Ints]:
+    return [case.name for case in samples.cases], samples.case
+
+
+def _attribute(name: str) -> Grouping:
+    return lambda samples: samples.attribute(name)
+
+
+def _rows(samples: Samples, *groupings: Grouping) -> tuple[Row, ...]:
+    names, keys = zip(*(grouping(samples) for grouping in groupings), strict=True)
     return tuple(
-        summarise_group(group, members) for group, members in sorted(partition(records, key).items())
+        row(
+            tuple(known[position] for known, position in zip(names, group, strict=True)), samples.at(rows)
+        )
+        for group, rows in groups(keys)
     )
 
 
-def _estimate(metric: str, by_case: Sequence[Sequence[Record]]) -> Estimate:
-    attribute = RATES.get(metric, metric)
-    values = [
-        [float(value) for record in records if (value := getattr(record, attribute)) is not None]
-        for records in by_case
-    ]
-    values = [case for case in values if case]
-    if not values:
+def _estimate(judged: Samples, metric: str) -> Estimate:
+    means, n = case_means(judged, column(metric))
+    if not n:
         return Estimate(None, 0, 0)
-    means = [sum(case) / len(case) for case in values]
-    interval = rate_interval(values) if metric in RATES else mean_interval(means)
+    interval = rate_interval(means, n) if metric in RATES else mean_interval(means, SCALES[metric])
     low, high = interval or (None, None)
-    return Estimate(sum(means) / len(means), sum(map(len, values)), len(values), low, high)
+    return Estimate(float(means.mean()), n, len(means), low, high)
 
 
-def _pass_at_k(by_case: Sequence[Sequence[Record]], attribute: str, k: int) -> float | None:
-    values = []
-    for records in by_case:
-        outcomes = [value for record in records if (value := getattr(record, attribute)) is not None]
-        if outcomes:
-            values.append(pass_at_k(len(outcomes), sum(outcomes), k))
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known and len(known) == len(values) else None
+def case_means(judged: Samples, name: str) -> tuple[Floats, int]:
+    """Return the mean of a column in each case that has it, and over how many samples."""
+    values = judged.numbers[name]
+    known = ~np.isnan(values)
+    cases = judged.case[known]
+    counts = np.bincount(cases)
+    sums = np.bincount(cases, weights=values[known])
+    return sums[counts > 0] / counts[counts > 0], len(cases)
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+def _pass_at_k(judged: Samples, metric: str, k: int) -> Estimate:
+    values = judged.numbers[column(metric)]
+    known = ~np.isnan(values)
+    cases = judged.case[known]
+    counts = np.bincount(cases)
+    passes = np.bincount(cases, weights=values[known])
+    present = counts > 0
+    each = [_of_case(int(n), int(c), k) for n, c in zip(counts[present], passes[present], strict=True)]
+    rates = [value for value in each if value is not None]
+    if not rates or len(rates) < len(each):
+        return Estimate(None, len(cases), len(each))
+    low, high = rate_interval(np.array(rates), len(cases))
+    return Estimate(sum(rates) / len(rates), len(cases), len(each), low, high)
 
 
-def _total(values: Sequence[float | None]) -> float | None:
+@lru_cache(maxsize=4096)
+def _of_case(n: int, c: int, k: int) -> float | None:
+    return pass_at_k(n, c, k)
+
+
+def _mean(values: Floats) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None
+
+
+def _total(values: Floats) -> float | None:
     """Return the sum, or None where nothing or not everything is known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
+    return None if not len(values) or np.isnan(values).any() else float(values.sum())
 
 
-def _duplicates(by_case: Sequence[Sequence[Record]]) -> int:
+def _points_per_cent(points: float | None, cost: float | None, n: int) -> float | None:
+    return points / (100 * cost / n) if points is not None and cost else None
+
+
+def _failing(samples: Samples, failure: str) -> int:
+    if failure not in samples.failures:
+        return 0
+    return int(np.count_nonzero(samples.failure == samples.failures.index(failure)))
+
+
+def _duplicates(judged: Samples) -> int:
     """Count samples whose code another sample of the same case and template has too, at temperature > 0."""
-    count = 0
-    for records in by_case:
-        warm = [
-            record
-            for record in records
-            if record.code_sha and (record.parameters.get("temperature") or 0) > 0
-        ]
-        groups = partition(warm, lambda record: (record.model, record.prompt_template, record.code_sha))
-        count += sum(len(group) - 1 for group in groups.values())
-    return count
+    warm = judged.where((judged.code != 0) & (judged.marks & WARM > 0))
+    if not len(warm):
+        return 0
+    identity = np.stack([warm.case, warm.model, warm.template, warm.code])
+    return len(warm) - int(np.unique(identity, axis=1).shape[1])
 
 
-def _failure_classes(records: Iterable[Record]) -> dict[str, dict[str, int]]:
+def _failure_classes(samples: Samples) -> dict[str, dict[str, int]]:
+    failing = samples.where(samples.failure >= 0)
     counts: dict[str, dict[str, int]] = {}
-    for record in records:
-        if record.failure_class is not None:
-            classes = counts.setdefault(record.model, {})
-            name = f"{record.status}:{record.failure_class}"
-            classes[name] = classes.get(name, 0) + 1
+    for (model, status, failure), rows in groups((failing.model, failing.status, failing.failure)):
+        classes = counts.setdefault(samples.models[model].alias, {})
+        classes[f"{STATUSES[status]}:{samples.failures[failure]}"] = len(rows)
     return counts
+
+
+def _spreads(samples: Samples) -> dict[str, dict[str, Spread]]:
+    judged = samples.where(samples.judged)
+    return {
+        samples.models[model].alias: {
+            metric: _spread(values[~np.isnan(values)])
+            for metric in MEANS
+            if not np.isnan(values := judged.numbers[metric][rows]).all()
+        }
+        for (model,), rows in groups((judged.model,))
+    }
+
+
+def _spread(values: Floats) -> Spread:
+    stdev = float(values.std(ddof=1)) if len(values) > 1 else None
+    return Spread(
+        len(values), float(values.mean()), float(np.median(values)), stdev, float(values.min()), float(values.max())
+    )
+
+
+def _shared_cells(samples: Samples, shown: Sequence[str]) -> Samples:
+    """Keep the shown models' samples of those combinations of case and template that each of them has."""
+    kept = samples.where(np.isin(samples.model, _positions(samples, shown)))
+    width = len(samples.templates)
+    cell = kept.case * width + kept.template
+    judged = kept.judged
+    have = [set(cell[judged & (kept.model == position)].tolist()) for position in _positions(samples, shown)]
+    return kept.where(np.isin(cell, sorted(set.intersection(*have)))) if have else kept
+
+
+def _positions(samples: Samples, shown: Sequence[str]) -> list[int]:
+    return [position for position, model in enumerate(samples.models) if model.alias in shown]
+
+
+def _ranking(samples: Samples, shown: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """Order the models by what they reach on the cases that all have; return it and how many cases that are."""
+    judged = samples.where(samples.judged)
+    measured = "functional_pass" if not np.isnan(judged.numbers["functional_pass"]).all() else "static_pass"
+    judged = judged.where(~np.isnan(judged.numbers[measured]))
+    have = [set(judged.case[judged.model == position].tolist()) for position in _positions(samples, shown)]
+    common = set.intersection(*[cases for cases in have if cases] or [set()])
+    kept = judged.where(np.isin(judged.case, sorted(common)))
+    scores = {alias: _scores(kept.of_model(alias), measured) for alias in shown}
+    return tuple(sorted(shown, key=lambda alias: (*scores[alias], alias))), len(common)
+
+
+def _scores(samples: Samples, measured: str) -> tuple[float, float]:
+    """Return what sorts better models first: passes, then points; unmeasured last."""
+    return tuple(
+        -float(means.mean()) if n else 1.0
+        for means, n in (case_means(samples, name) for name in (measured, "points"))
+    )  # type: ignore[return-value]
+
+
+def _notes(samples: Samples, shown: Sequence[str], common: int) -> tuple[str, ...]:
+    judged = samples.where(samples.judged)
+    counts = {alias: len(set(judged.of_model(alias).case.tolist())) for alias in shown}
+    whole = len(set(samples.case[np.isin(samples.model, _positions(samples, shown))].tolist()))
+    fewer = [f"{alias} on {count} of {whole}" for alias, count in counts.items() if count < whole]
+    if not fewer or len(shown) < 2:
+        return ()
+    if not common:
+        return ("the models were measured on different cases and are not ranked: " + ", ".join(fewer),)
+    return (f"ranked on the {common} cases that all measured models have; incomplete: {', '.join(fewer)}",)

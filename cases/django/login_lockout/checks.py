@@ -1,5 +1,7 @@
 """Logging in, failing, being locked and unlocked."""
 
+import json
+
 ADMIN = {"X-Admin-Key": "let-me-in-9"}
 
 
@@ -37,6 +39,14 @@ def check_name_is_normalised(client):
 def check_password_is_not_normalised(client):
     """Only the name is normalised: the password must be exactly right."""
     expect(login(client, "alice", "RABBIT-HOLE-7"), 401, {"error": "wrong"}, "password in upper case")
+
+
+def check_any_string_is_a_password(client):
+    """A password may hold any characters; it is just right or wrong."""
+    for password in ("", "räbbit-hole-7", "rabbit-hole-7\x00", "\ud83d"):
+        response = client.post("/login/", content=json.dumps({"username": "bob", "password": password}))
+        expect(response, 401, {"error": "wrong"}, f"password {password!a}")
+        expect(login(client, "bob", "red-brick-8"), 200, {"user": "bob"}, "login of bob")
 
 
 def check_third_failure_locks(client):
@@ -118,5 +128,21 @@ def check_unlock_of_a_name_without_failures(client):
 def check_unlock_needs_the_key(client):
     """Without the right key, unlocking is refused."""
     for headers in ({}, {"X-Admin-Key": "let-me-in"}, {"X-Admin-Key": ""}):
-        response = client.post("/unlock/", json={"username": "alice"}, headers=headers)
-        expect(response, 403, {"error": "forbidden"}, f"unlock with headers {headers}")
+        for body in ({"username": "alice"}, {}):
+            response = client.post("/unlock/", json=body, headers=headers)
+            expect(response, 403, {"error": "forbidden"}, f"unlock with headers {headers}")
+
+
+def check_invalid_unlocks(client):
+    """With the key, a body without a string as name is 400."""
+    for body in ("", "{", "[]", "null", "{}", '{"username": null}', '{"username": 7}'):
+        response = client.post("/unlock/", content=body, headers=ADMIN | {"Content-Type": "application/json"})
+        expect(response, 400, {"error": "invalid"}, f"unlock with body {body!r}")
+
+
+def check_other_methods_are_refused(client):
+    """Methods other than POST are 405."""
+    for path in ("/login/", "/unlock/"):
+        for method in ("GET", "PUT", "DELETE"):
+            response = client.request(method, path, json={"username": "alice", "password": "x"}, headers=ADMIN)
+            assert response.status_code == 405, f"{method} {path}: status {response.status_code}, expected 405"

@@ -80,11 +80,36 @@ def check_invalid_documents(client):
             f"document {body}",
             {"error": "invalid"},
         )
-    expect(
-        client.post("/documents/", json={"title": "x" * 100, "content": ""}, headers=ALICE),
-        201,
-        "100 characters",
-    )
+    for title in ("x", "x" * 100):
+        response = client.post("/documents/", json={"title": title, "content": ""}, headers=ALICE)
+        expect(response, 201, f"title of {len(title)} characters")
+
+
+def check_bodies_that_are_no_objects(client):
+    """Malformed JSON and JSON that is no object are 400."""
+    pk = add_document(client)
+    for method, path in (("POST", "/documents/"), ("PUT", f"/documents/{pk}/viewers/"), ("POST", "/share_links/")):
+        for content in (b"{", b"", b"[]", b"null", b'"document"'):
+            headers = ALICE | {"Content-Type": "application/json"}
+            response = client.request(method, path, content=content, headers=headers)
+            expect(response, 400, f"{method} {path} with body {content!r}", {"error": "invalid"})
+
+
+def check_other_methods_are_refused(client):
+    """Methods that a route does not name are 405."""
+    pk = add_document(client)
+    slug = add_link(client, pk)["slug"]
+    for method, path in (
+        ("GET", "/documents/"),
+        ("PATCH", f"/documents/{pk}/"),
+        ("POST", f"/documents/{pk}/viewers/"),
+        ("PUT", "/share_links/"),
+        ("PATCH", f"/share_links/{slug}/"),
+        ("POST", f"/share/{slug}/"),
+        ("DELETE", f"/share/{slug}/"),
+    ):
+        expect(client.request(method, path, json={}, headers=ALICE), 405, f"{method} {path}")
+    expect(client.get(f"/share/{slug}/"), 200, "share link after refused methods")
 
 
 def check_key_is_needed(client):
@@ -99,9 +124,10 @@ def check_key_is_needed(client):
         ("GET", "/share_links/"),
         ("DELETE", f"/share_links/{slug}/"),
     ):
-        for headers in ({}, {"Authorization": "Bearer alice"}):
+        for value in (None, "Bearer alice", "Basic key-alice-51", "key-alice-51"):
+            headers = {"Authorization": value} if value else {}
             response = client.request(method, path, headers=headers)
-            expect(response, 401, f"{method} {path} with {headers or 'no key'}", {"error": "unauthorized"})
+            expect(response, 401, f"{method} {path} with Authorization {value!r}", {"error": "unauthorized"})
     expect(client.get(f"/share/{slug}/"), 200, "share link after refused calls")
 
 
@@ -164,17 +190,6 @@ def check_expiry_is_a_future_instant(client):
     assert len(slugs(client, ALICE)) == 3, "links other than the three accepted ones are listed"
 
 
-def check_expired_link(client):
-    """After its expiry a link answers 410 and is still listed."""
-    pk = add_document(client)
-    moment = datetime.now(UTC) + timedelta(seconds=1.2)
-    slug = add_link(client, pk, expires_at=moment.isoformat())["slug"]
-    time.sleep(1.4)
-    expect(client.get(f"/share/{slug}/"), 410, "expired link", {"error": "expired"})
-    assert client.head(f"/share/{slug}/").status_code == 410, "HEAD of an expired link is not 410"
-    assert slugs(client, ALICE) == [slug], "the expired link is not listed"
-
-
 def check_who_may_create_links(client):
     """Owner and viewers may share; for others a document looks like one that does not exist."""
     pk = add_document(client, viewers=["bob"])
@@ -183,6 +198,14 @@ def check_who_may_create_links(client):
     for document in (pk, pk + 1000):
         response = client.post("/share_links/", json={"document": document}, headers=CAROL)
         expect(response, 404, "carol's link to a document she may not view or that is unknown", NOT_FOUND)
+
+
+def check_document_of_a_link_is_an_integer(client):
+    """A link needs the number of a document."""
+    pk = add_document(client)
+    for body in ({}, {"document": None}, {"document": str(pk)}, {"document": "Plan"}, {"document": [pk]}):
+        response = client.post("/share_links/", json=body, headers=ALICE)
+        expect(response, 400, f"link with {body}", {"error": "invalid"})
 
 
 def check_lists_are_personal(client):
@@ -200,6 +223,7 @@ def check_who_may_delete_links(client):
     """Creator and document owner may delete a link, others get 404; a deleted link is gone."""
     pk = add_document(client, viewers=["bob", "carol"])
     by_bob, by_alice = add_link(client, pk, BOB)["slug"], add_link(client, pk, ALICE)["slug"]
+    by_carol = add_link(client, pk, CAROL)["slug"]
     for slug, who in ((by_bob, CAROL), (by_alice, BOB), ("x" * 30, ALICE)):
         expect(
             client.delete(f"/share_links/{slug}/", headers=who),
@@ -209,15 +233,18 @@ def check_who_may_delete_links(client):
         )
     expect(client.get(f"/share/{by_alice}/"), 200, "link after refused deletion")
     expect(client.delete(f"/share_links/{by_bob}/", headers=ALICE), 204, "owner deletes bob's link")
-    expect(client.delete(f"/share_links/{by_alice}/", headers=ALICE), 204, "creator deletes a link")
-    for slug in (by_bob, by_alice):
+    expect(client.delete(f"/share_links/{by_alice}/", headers=ALICE), 204, "owner deletes her own link")
+    expect(client.delete(f"/share_links/{by_carol}/", headers=CAROL), 204, "viewer deletes the link she created")
+    for slug in (by_bob, by_alice, by_carol):
         expect(client.get(f"/share/{slug}/"), 404, "deleted link", NOT_FOUND)
     assert slugs(client, ALICE) == slugs(client, BOB) == [], "deleted links are still listed"
 
 
 def check_only_the_owner_manages_documents(client):
     """Viewers and strangers cannot change the viewers or delete the document."""
-    pk = add_document(client, viewers=["bob"])
+    pk, other = add_document(client, viewers=["bob"]), add_document(client)
+    response = client.put(f"/documents/{other + 1000}/viewers/", json={"viewers": []}, headers=ALICE)
+    expect(response, 404, "viewers of an unknown document", NOT_FOUND)
     for who in (BOB, CAROL):
         expect(
             client.put(f"/documents/{pk}/viewers/", json={"viewers": ["carol"]}, headers=who),
@@ -263,3 +290,14 @@ def check_data_survives_a_restart(client, restart):
     expect(client.get(f"/share/{slug}/"), 200, "link after a restart")
     assert slugs(client, BOB) == [slug], "the link is no longer listed after a restart"
     add_link(client, pk, ALICE)
+
+
+def check_expired_link(client):
+    """After its expiry a link answers 410 and is still listed."""
+    pk = add_document(client)
+    moment = datetime.now(UTC) + timedelta(seconds=1.2)
+    slug = add_link(client, pk, expires_at=moment.isoformat())["slug"]
+    time.sleep(max(0.0, (moment - datetime.now(UTC)).total_seconds()) + 0.1)
+    expect(client.get(f"/share/{slug}/"), 410, "expired link", {"error": "expired"})
+    assert client.head(f"/share/{slug}/").status_code == 410, "HEAD of an expired link is not 410"
+    assert slugs(client, ALICE) == [slug], "the expired link is not listed"

@@ -19,16 +19,16 @@ KEYS = {"key-alice-51": "alice", "key-bob-62": "bob", "key-carol-73": "carol"}
 
 
 class Document(models.Model):
-    owner = models.CharField(max_length=50)
-    title = models.CharField(max_length=100)
+    owner = models.TextField()
+    title = models.TextField()
     content = models.TextField()
     viewers = models.JSONField(default=list)
 
 
 class Link(models.Model):
-    slug = models.CharField(max_length=64, unique=True, default=secrets.token_urlsafe)
+    slug = models.SlugField(unique=True, default=secrets.token_urlsafe)
     document = models.ForeignKey(Document, on_delete=models.CASCADE)
-    created_by = models.CharField(max_length=50)
+    created_by = models.TextField()
     expires_at = models.DateTimeField(null=True)
 
 
@@ -103,7 +103,7 @@ def viewers(request: HttpRequest, user: str, pk: int) -> HttpResponse:
         raise ValidationError("malformed")
     with transaction.atomic():
         found.viewers = names
-        found.save(update_fields=["viewers"])
+        found.save()
         found.link_set.exclude(created_by__in=[found.owner, *names]).delete()
     return JsonResponse(model_to_dict(found, exclude=["content"]))
 

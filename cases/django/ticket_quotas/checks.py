@@ -187,6 +187,22 @@ def check_cancel(client):
     expect(order(client, adult=1), 409, "order in a full quota", {"error": "sold out"})
 
 
+def check_other_methods_are_refused(client):
+    """Methods that a route does not name are 405."""
+    hall = add_quota(client, "hall", 9, "adult")
+    code = bought(client, adult=1)
+    for method, path in (
+        ("GET", "/quotas/"),
+        ("DELETE", f"/quotas/{hall}/"),
+        ("PUT", "/orders/"),
+        ("DELETE", f"/orders/{code}/"),
+        ("GET", f"/orders/{code}/cancel/"),
+    ):
+        body = {"name": "bus", "size": 1, "tickets": ["ride"], "positions": {"adult": 2}}
+        expect(client.request(method, path, json=body), 405, f"{method} {path}")
+    assert client.get(f"/orders/{code}/").json()["status"] == "active", "a refused method canceled the order"
+
+
 def check_parallel_orders(client, parallel):
     """Of many orders at once exactly as many succeed as there are tickets."""
     for size in (1, 4, 9):

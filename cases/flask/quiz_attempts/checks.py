@@ -12,9 +12,7 @@ def submit(client, user, quiz, answer):
 
 def reset(client, user, quiz):
     response = client.post(f"/quizzes/{quiz}/reset", json={"user": user}, headers=ADMIN)
-    assert response.status_code == 204, (
-        f"a reset with the right key answered {response.status_code} instead of 204"
-    )
+    assert response.status_code == 204, f"a reset with the right key answered {response.status_code} instead of 204"
     return response
 
 
@@ -102,7 +100,7 @@ def check_other_users_do_not_wait(client, parallel):
     """While a long answer is being graded, another user's requests are answered."""
 
     def slow():
-        graded(submit(client, "ann", "maths", "a" * 40), False, 2)
+        graded(submit(client, "ann", "maths", "a" * 80), False, 2)
         return time.monotonic()
 
     def quick():
@@ -125,6 +123,17 @@ def check_reset_gives_new_attempts(client):
     assert response.content == b"", f"a 204 answer has no body, got {response.content!r}"
     standing(client, "ann", 0, maths=0, physics=3)
     standing(client, "bob", 0, maths=3)
+    for left in (2, 1, 0):
+        graded(submit(client, "ann", "maths", "3"), False, left)
+    refusal(submit(client, "ann", "maths", "3"), 403, "no_attempts_left")
+
+
+def check_parallel_resets_give_three_attempts(client, parallel):
+    """Resets sent at the same time give three new attempts, as one reset does."""
+    for _ in range(3):
+        submit(client, "ann", "maths", "3")
+    parallel([lambda: reset(client, "ann", "maths")] * 6)
+    standing(client, "ann", 0)
     for left in (2, 1, 0):
         graded(submit(client, "ann", "maths", "3"), False, left)
     refusal(submit(client, "ann", "maths", "3"), 403, "no_attempts_left")
@@ -167,4 +176,7 @@ def check_invalid_answers_use_no_attempt(client):
     for body in ({}, {"answer": ""}, {"answer": None}, {"answer": 3.14159}, {"answer": ["3.14159"]}):
         response = client.post("/quizzes/maths/attempts", json=body, headers={"X-User": "ann"})
         refusal(response, 400, "invalid_answer")
+    for content in (b"{", b"", b"[]", b"null", b'"3"'):
+        headers = {"X-User": "ann", "Content-Type": "application/json"}
+        refusal(client.post("/quizzes/maths/attempts", content=content, headers=headers), 400, "invalid_answer")
     standing(client, "ann", 0)

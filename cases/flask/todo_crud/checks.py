@@ -25,9 +25,7 @@ def check_create_answers_the_new_todo(client):
     """POST /todos answers 201 and the to-do, which is not done; ids count up from 1."""
     for number, title in enumerate(["Buy milk", "Call Ann"], start=1):
         todo = add(client, title)
-        assert todo == {"id": number, "title": title, "done": False}, (
-            f"to-do number {number} came back as {todo!r}"
-        )
+        assert todo == {"id": number, "title": title, "done": False}, f"to-do number {number} came back as {todo!r}"
         assert todo["done"] is False, f"'done' must be the JSON value false, not {todo['done']!r}"
 
 
@@ -63,9 +61,7 @@ def check_patch_changes_only_the_given_fields(client):
         kept = answer(client.get("/todos/1"), 200)
         assert kept == expected, f"after PATCH {change} the to-do is {kept!r} instead of {expected!r}"
     other = answer(client.get("/todos/2"), 200)
-    assert other == {"id": 2, "title": "Call Ann", "done": False}, (
-        f"PATCH /todos/1 changed to-do 2: {other!r}"
-    )
+    assert other == {"id": 2, "title": "Call Ann", "done": False}, f"PATCH /todos/1 changed to-do 2: {other!r}"
 
 
 def check_create_refuses_invalid_titles(client):
@@ -85,6 +81,17 @@ def check_patch_refuses_invalid_values(client):
     refusal(client.patch("/todos/1", json={"title": "", "done": True}), 400)
     after = answer(client.get("/todos/1"), 200)
     assert after == before, f"a refused PATCH changed the to-do to {after!r}"
+
+
+def check_bodies_that_are_no_objects_are_refused(client):
+    """Malformed JSON and JSON that is no object answer 400 with an error and change nothing."""
+    before = add(client, "Buy milk")
+    for content in (b"{", b"", b"[]", b"null", b'"Buy tea"', b'["title"]'):
+        for method, path in (("POST", "/todos"), ("PATCH", "/todos/1")):
+            headers = {"Content-Type": "application/json"}
+            refusal(client.request(method, path, content=content, headers=headers), 400)
+    todos = answer(client.get("/todos"), 200)
+    assert todos == [before], f"refused bodies changed the list to {todos!r}"
 
 
 def check_delete_removes_one_todo(client):

@@ -11,7 +11,6 @@ from werkzeug.security import check_password_hash, generate_password_hash
 
 SECRET_KEY = os.environ.get("JWT_SECRET_KEY", "your-secret-key")
 LIFETIME_SECONDS = 900
-NOBODY = generate_password_hash(uuid.uuid4().hex)
 
 app = Flask(__name__)
 password_hashes = {}
@@ -63,6 +62,14 @@ def needs_token(view):
     return wrapper
 
 
+def password_is_right(username, password):
+    """Check the password; the answer for an unknown user takes as long."""
+    if username not in password_hashes:
+        generate_password_hash(password)
+        return False
+    return check_password_hash(password_hashes[username], password)
+
+
 @app.post("/register")
 @takes_credentials
 def register(username, password):
@@ -75,7 +82,7 @@ def register(username, password):
 @app.post("/login")
 @takes_credentials
 def login(username, password):
-    if not check_password_hash(password_hashes.get(username, NOBODY), password):
+    if not password_is_right(username, password):
         return {"error": "invalid_credentials"}, 401
     now = int(time.time())
     claims = {"sub": username, "iat": now, "exp": now + LIFETIME_SECONDS, "jti": uuid.uuid4().hex}

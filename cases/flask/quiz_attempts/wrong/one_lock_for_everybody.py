@@ -4,7 +4,6 @@ import hmac
 import os
 import time
 from collections import defaultdict
-from dataclasses import dataclass, field
 from threading import Lock
 
 from flask import Flask, abort, make_response, request
@@ -13,25 +12,25 @@ ADMIN_KEY = os.environ["ADMIN_KEY"]
 MAX_ATTEMPTS = 3
 POINTS = 10
 SOLUTIONS = {"maths": "3.14159", "physics": "299792458"}
+NUMBERS = defaultdict(int)
 
 app = Flask(__name__)
+lock = Lock()
 
 
 def grade(quiz_id, answer):
-    time.sleep(0.02 * min(len(answer), 40))
+    time.sleep(0.01 * min(len(answer), 80))
     return answer == SOLUTIONS[quiz_id]
 
 
-@dataclass
-class Standing:
-    """What a user has done so far."""
-
-    used: dict = field(default_factory=lambda: dict.fromkeys(SOLUTIONS, 0))
-    solved: set = field(default_factory=set)
+def read(key):
+    time.sleep(0.002)
+    return NUMBERS[key]
 
 
-standings = defaultdict(Standing)
-lock = Lock()
+def add(key, number):
+    time.sleep(0.01)
+    NUMBERS[key] += number
 
 
 def refuse(status, error):
@@ -58,29 +57,40 @@ def read_answer():
     return answer
 
 
+def take_attempt(user, quiz_id):
+    """Use one attempt before the answer is graded and return how many are left."""
+    used = read(("attempts", user, quiz_id))
+    if used >= MAX_ATTEMPTS:
+        refuse(403, "no_attempts_left")
+    add(("attempts", user, quiz_id), 1)
+    return MAX_ATTEMPTS - used - 1
+
+
+def award(user, quiz_id):
+    """Give the points of a solved quiz, once."""
+    if not read(("solved", user, quiz_id)):
+        add(("score", user), POINTS)
+        add(("solved", user, quiz_id), 1)
+
+
 @app.post("/quizzes/<quiz_id>/attempts")
 def submit(quiz_id):
     user = current_user()
     require_quiz(quiz_id)
     answer = read_answer()
     with lock:
-        standing = standings[user]
-        if standing.used[quiz_id] >= MAX_ATTEMPTS:
-            refuse(403, "no_attempts_left")
-        standing.used[quiz_id] += 1
+        left = take_attempt(user, quiz_id)
         correct = grade(quiz_id, answer)
         if correct:
-            standing.solved.add(quiz_id)
-        return {"correct": correct, "left": MAX_ATTEMPTS - standing.used[quiz_id]}
+            award(user, quiz_id)
+    return {"correct": correct, "left": left}
 
 
 @app.get("/me")
 def me():
     user = current_user()
-    with lock:
-        standing = standings[user]
-        score = POINTS * len(standing.solved)
-        return {"user": user, "score": score, "attempts": dict(standing.used)}
+    attempts = {quiz_id: read(("attempts", user, quiz_id)) for quiz_id in SOLUTIONS}
+    return {"user": user, "score": read(("score", user)), "attempts": attempts}
 
 
 @app.post("/quizzes/<quiz_id>/reset")
@@ -89,6 +99,7 @@ def reset(quiz_id):
     if not hmac.compare_digest(key.encode(), ADMIN_KEY.encode()):
         refuse(403, "forbidden")
     require_quiz(quiz_id)
+    attempts = "attempts", request.get_json()["user"], quiz_id
     with lock:
-        standings[request.get_json()["user"]].used[quiz_id] = 0
+        add(attempts, -read(attempts))
     return "", 204

@@ -1,0 +1,160 @@
+"""The gate in a session: its exit status alone, under -n and beside other plugins, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from loopback import Loopback, Scripted, Seen, completion
+from project import records
+
+Bench = Callable[..., pytest.RunResult]
+STATIC = "--webbench-tiers=static"
+GOOD = "```python\nfrom flask import Flask\napp = Flask(__name__)\n\n@app.get('/')\ndef index():\n    return 'ok'\n```"
+BAD = "```python\nfrom flask import Flask\napp = Flask(__name__\n```"
+SOME = ("--model=some", "--webbench-samples=10", STATIC)
+MET, MISSED = "--webbench-fail-under=pass_at_1=0.5", "--webbench-fail-under=pass_at_1=0.9"
+
+
+@pytest.fixture
+def half(cases: Path, bench: Bench) -> Path:
+    """A model that gets alpha right and beta wrong, with its answers in the store."""
+
+    def answer(seen: Seen) -> Scripted:
+        return completion(GOOD if "GET /alpha " in str(seen.body) else BAD)
+
+    with Loopback(answer=answer) as server:
+        table = f"[models.some]\nprovider = 'openai'\nmodel = 'acme/some'\nbase_url = '{server.url}'\n"
+        (cases / "webbench.toml").write_text(table, "utf-8")
+        assert bench(*SOME, "--webbench-run-id=before").ret == 1
+    return cases
+
+
+def test_failing_samples_alone_do_not_fail_a_run_with_a_gate(
+    half: Path, bench: Bench, workers: tuple[str, ...]
+) -> None:
+    result = bench(*SOME, MET, *workers)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["gate: PASS: 1 model met 1 rule"])
+
+
+def test_a_missed_limit_exits_10_beside_other_plugins(half: Path, bench: Bench, workers: tuple[str, ...]) -> None:
+    result = bench(*SOME, MISSED, "--json-report", "--junitxml=j.xml", "-p", "syrupy", *workers)
+    assert result.ret == 10
+    result.stdout.fnmatch_lines(["gate: FAIL: some: fail-under pass_at_1=0.9: pass_at_1 of 0.5 is below 0.9"])
+    assert json.loads((half / ".report.json").read_text())["exitcode"] == 10
+    properties = {one.get("name"): one.get("value") for one in ET.parse(half / "j.xml").iter("property")}
+    assert properties["webbench_gate"] == "fail"
+
+
+def test_pytest_html_changes_nothing(half: Path, bench: Bench, workers: tuple[str, ...]) -> None:
+    pytest.importorskip("pytest_html")
+    assert bench(*SOME, MISSED, "--html=page.html", *workers).ret == 10
+    assert (half / "page.html").exists()
+
+
+def test_the_verdict_is_in_the_reports_and_in_the_ci_summary(
+    half: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = half / "step.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    bench(*SOME, MISSED)
+    latest = half / "reports" / "latest"
+    gate = json.loads((latest / "summary.json").read_text())["gate"]
+    assert (gate["outcome"], gate["exit_status"]) == ("fail", 10)
+    assert "## Gate: fail" in (latest / "summary.md").read_text()
+    assert page.read_text().strip() == (latest / "summary.md").read_text().strip()
+
+
+def test_missing_answers_are_inconclusive(half: Path, bench: Bench, workers: tuple[str, ...]) -> None:
+    more = ("--model=some", "--webbench-samples=20", STATIC, "--webbench-offline")
+    result = bench(*more, MET, *workers)
+    assert result.ret == 11
+    result.stdout.fnmatch_lines(["gate: INCONCLUSIVE: *between 0.25 and 0.75 whatever the missing samples are*"])
+
+
+def test_a_run_like_its_baseline_drops_by_nothing(half: Path, bench: Bench, workers: tuple[str, ...]) -> None:
+    baseline = ("--webbench-baseline=reports/runs/before", "--webbench-max-drop=pass_at_1=0")
+    result = bench(*SOME, *baseline, *workers)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["some: pass_at_1 +0.000 [[]+0.000, +0.000[]] against the baseline (2 cases, *"])
+
+
+def test_a_real_drop_exits_10_against_runs_and_against_benchmark_json(half: Path, bench: Bench) -> None:
+    bench("--model=reference", "--webbench-samples=10", STATIC, "--webbench-run-id=oracle")
+    drop = ("--webbench-max-drop=pass_at_1=0.05", "--webbench-baseline-common")
+    for baseline in ("reports/runs/oracle", "reports/benchmark.json"):
+        named = ("--webbench-baseline-model=reference", f"--webbench-baseline={baseline}", "-k", "beta or alpha")
+        result = bench(*SOME, *drop, *named)
+        assert result.ret in (10, 11)
+        result.stdout.fnmatch_lines(["some: pass_at_1 -0.500 *"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--webbench-max-drop=pass_at_1=0.1",), "*max-drop pass_at_1=0.1: a drop needs a baseline*"),
+        (("--webbench-fail-under=pass=0.1",), "*--webbench-fail-under: unknown metric 'pass'; known: pass_at_1, *"),
+        (("--webbench-baseline=nothing",), "*baseline *nothing: no such file or run folder"),
+        (("--webbench-baseline=old.json",), "*old.json: case web_alpha, model some: parameters, *missing*"),
+        (("--webbench-baseline=reports/runs/before", "--webbench-baseline-model=x"), "*no model 'x'; it has some*"),
+    ],
+    ids=["no baseline", "unknown metric", "absent baseline", "baseline without settings", "unknown baseline model"],
+)
+def test_what_cannot_be_used_is_known_before_the_first_call(
+    half: Path, bench: Bench, arguments: tuple[str, ...], message: str
+) -> None:
+    old = [{"id": "web_alpha", "scores": {"acme/some": {"alias": "some", "pass_at_1": 1.0, "n": 10}}}]
+    (half / "old.json").write_text(json.dumps(old), "utf-8")
+    result = bench(*SOME, *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-k", "alpha"), "*cases only in the baseline: flask/beta"),
+        (("--webbench-prompt=as_is",), "*templates: web_expert -> as_is"),
+        (("--webbench-temperature=0.1",), "*temperature: 0.8 -> 0.1"),
+    ],
+)
+def test_a_run_unlike_its_baseline_is_refused_before_the_first_call(
+    half: Path, bench: Bench, workers: tuple[str, ...], arguments: tuple[str, ...], message: str
+) -> None:
+    result = bench(*SOME, "--webbench-baseline=reports/runs/before", *arguments, *workers)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*not like this run; --webbench-baseline-common compares*", message])
+    assert records(half, "before")
+    assert len(list((half / "reports" / "runs").iterdir())) == 1
+
+
+def test_another_case_version_is_refused(half: Path, bench: Bench) -> None:
+    definition = half / "cases" / "flask" / "alpha" / "definition.toml"
+    definition.write_text(definition.read_text().replace('version = "1.0"', 'version = "1.1"'))
+    result = bench(*SOME, "--webbench-baseline=reports/runs/before")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*case versions: flask/alpha 1.0 -> 1.1"])
+
+
+def test_an_ordinary_failing_test_and_an_empty_selection_keep_their_status(half: Path, bench: Bench) -> None:
+    (half / "test_other.py").write_text("def test_no(): assert False", "utf-8")
+    assert bench(*SOME, MET, "cases", "test_other.py").ret == 1
+    assert bench(*SOME, MET, "-k", "nothing").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_finished_runs_are_judged_by_the_same_rules_without_a_call(half: Path, pytester: pytest.Pytester) -> None:
+    def webbench(*arguments: str) -> pytest.RunResult:
+        return pytester.run("webbench", *arguments)
+
+    assert webbench("gate", "before", "--fail-under", "pass_at_1=0.5").ret == 0
+    assert webbench("gate", "before", "--fail-under", "pass_at_1=0.9").ret == 10
+    assert webbench("gate", "before", "--baseline", "before", "--max-drop", "pass_at_1=0").ret == 0
+    assert webbench("gate", "before", "--max-drop", "pass_at_1=0").ret == 4
+    assert webbench("gate", "before").ret == 4
+    twice = webbench("gate", "before", "before", "--fail-under", "pass_at_1=0.5")
+    assert twice.ret == 4
+    twice.stderr.fnmatch_lines(["error: in more than one run: flask/alpha some web_expert sample-0 *"])
