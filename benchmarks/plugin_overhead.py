@@ -1,6 +1,6 @@
 """What the plugin costs a suite that does not use it: its import, and whole runs with and without it in turn.
 
-    python benchmarks/plugin_overhead.py
+python benchmarks/plugin_overhead.py
 """
 
 from __future__ import annotations

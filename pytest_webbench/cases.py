@@ -227,9 +227,7 @@ def load_dataset(path: Path) -> tuple[Case, ...]:
     try:
         entries = _ENTRIES.validate_python(json.loads(_read(path)))
     except ValueError as error:
-        problems = (
-            _schema_problems(error) if isinstance(error, ValidationError) else [f"not valid JSON: {error}"]
-        )
+        problems = _schema_problems(error) if isinstance(error, ValidationError) else [f"not valid JSON: {error}"]
         raise CaseError(path, problems) from None
     twice = _repeated([entry.id for entry in entries])
     if twice:
@@ -346,9 +344,7 @@ def _reference(definition: _Definition, path: Path) -> str:
             raise CaseError(path, ["reference_solution: reference.py exists as well, keep one of them"])
         return definition.reference_solution
     if not file.is_file():
-        raise CaseError(
-            path, ["reference_solution: required key is missing (or write reference.py beside it)"]
-        )
+        raise CaseError(path, ["reference_solution: required key is missing (or write reference.py beside it)"])
     return _read(file)
 
 

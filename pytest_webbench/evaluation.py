@@ -84,9 +84,7 @@ def evaluate(run_id: str, sample: Sample, fetched: Fetched, bench: Workbench) ->
     if completion.blocked:
         verdict = _blocked(completion.blocked)
     elif completion.refusal or code.text is None:
-        verdict = _without_code(
-            case, "refused" if completion.refusal else code.failure_class or "no_code", bench
-        )
+        verdict = _without_code(case, "refused" if completion.refusal else code.failure_class or "no_code", bench)
     else:
         verdict = _of_code(case, code, code.text, bench)
     verdict["flags"] = tuple(dict.fromkeys((*completion.flags, *code.flags, *verdict.get("flags", ()))))
@@ -95,9 +93,7 @@ def evaluate(run_id: str, sample: Sample, fetched: Fetched, bench: Workbench) ->
         **_of_completion(fetched),
         **verdict,
         extraction_rule=code.rule,
-        code_sha=None
-        if code.text is None
-        else hashlib.sha256(code.text.encode("utf-8", "replace")).hexdigest(),
+        code_sha=None if code.text is None else hashlib.sha256(code.text.encode("utf-8", "replace")).hexdigest(),
         duration_seconds=round(time.monotonic() - started, 4),
     )
     return Evaluation(record, _answer(sample, fetched, code))
@@ -187,9 +183,7 @@ def _passes(
     }
 
 
-def _http(
-    case: Case, code: Code, text: str, parsed: syntax.SyntaxResult, bench: Workbench
-) -> HttpTiers | None:
+def _http(case: Case, code: Code, text: str, parsed: syntax.SyntaxResult, bench: Workbench) -> HttpTiers | None:
     """Run the app, unless nothing asks for it; code that parses but does not compile fails execution."""
     if bench.tier == "static" or set(case.criteria) <= {"parsing"}:
         return None

@@ -130,9 +130,7 @@ class SampleItem(pytest.Item):
         self.record = record = evaluation.record
         self.answer = evaluation.answer
         self.user_properties[:] = [(PROPERTY, record.to_json())]
-        self.user_properties += [
-            (name, value) for name in SCALARS if (value := getattr(record, name)) is not None
-        ]
+        self.user_properties += [(name, value) for name in SCALARS if (value := getattr(record, name)) is not None]
         if not record.judged:
             raise NotJudged(f"{record.status}: {record.failure_class}: {record.message}")
 

@@ -81,9 +81,7 @@ class Ledger:
 
     def _write_run(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(
-            {**self.description, "expected": [list(identity) for identity in self.expected]}, indent=1
-        )
+        text = json.dumps({**self.description, "expected": [list(identity) for identity in self.expected]}, indent=1)
         (self.folder / RUN).write_text(text + "\n", "utf-8")
 
 

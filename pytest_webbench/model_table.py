@@ -212,9 +212,7 @@ def _entry(path: Path, alias: str, table: Mapping[str, Any]) -> ModelEntry:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        what = {"extra_forbidden": "unknown key", "missing": "required key is missing"}.get(
-            first["type"], first["msg"]
-        )
+        what = {"extra_forbidden": "unknown key", "missing": "required key is missing"}.get(first["type"], first["msg"])
         raise TableError(f"{path}: models.{alias}.{key}: {what}") from None
     if entry.provider in ("openai", "gemini") and entry.model is None:
         raise TableError(f"{path}: models.{alias}.model: required key is missing")

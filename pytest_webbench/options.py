@@ -167,9 +167,7 @@ INI = (
 def register(parser: pytest.Parser) -> None:
     """Add every option but `--model`, which is added once it is known to be free."""
     group = parser.getgroup("webbench", "benchmark of models that write web code")
-    group.addoption(
-        "--webbench-model", dest=MODEL_DEST, action="append", default=[], metavar="NAME", help=MODEL_HELP
-    )
+    group.addoption("--webbench-model", dest=MODEL_DEST, action="append", default=[], metavar="NAME", help=MODEL_HELP)
     for name, attributes in OPTIONS:
         group.addoption(name, **attributes)
     for name, meaning in INI:

@@ -54,9 +54,7 @@ class SampleHooks:
     """Hooks of every process that runs samples."""
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Let the conversation travel with the report of the phase that judged it."""
         from pytest_webbench.items import ANSWER, SampleItem
 

@@ -37,9 +37,7 @@ class Bench:
 
     def evaluate(self, item: SampleItem) -> Evaluation | None:
         """Obtain the completion of an item's sample and judge it; None where it is only to be obtained."""
-        sample = sample_of(
-            self.settings, self.endpoints, item.nodeid, item.case, item.model, item.template, item.index
-        )
+        sample = sample_of(self.settings, self.endpoints, item.nodeid, item.case, item.model, item.template, item.index)
         try:
             fetched = self.ask(item.model, sample.request)
         except ProviderError as error:
@@ -74,9 +72,7 @@ class Run:
     def begin(self, node_ids: Iterable[str]) -> None:
         """Expect these samples and announce their completions in this order."""
         samples = self.samples(node_ids)
-        self.ledger.expect(
-            (sample.case.name, sample.model.alias, sample.template, sample.index) for sample in samples
-        )
+        self.ledger.expect((sample.case.name, sample.model.alias, sample.template, sample.index) for sample in samples)
         self.announce(samples)
 
     def samples(self, node_ids: Iterable[str]) -> list[Sample]:

@@ -199,9 +199,7 @@ class MainSession:
         properties = dict(report.user_properties)
         if PROPERTY in properties:
             if report.when == "setup":
-                self.run.ledger.add(
-                    Record.from_json(str(properties[PROPERTY])), getattr(report, ANSWER, None)
-                )
+                self.run.ledger.add(Record.from_json(str(properties[PROPERTY])), getattr(report, ANSWER, None))
         elif report.failed and not is_sample(report.nodeid):
             self.failing_tests = True
 

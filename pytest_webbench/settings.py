@@ -119,9 +119,7 @@ def read_settings(config: pytest.Config) -> Settings:
         generate_only=generate_only,
         refresh=option("webbench_refresh"),
         store=_store(config),
-        report_dir=_path(
-            root, option("webbench_report_dir") or config.getini("webbench_report_dir"), "reports"
-        ),
+        report_dir=_path(root, option("webbench_report_dir") or config.getini("webbench_report_dir"), "reports"),
         sandbox=option("webbench_sandbox"),
         sandbox_strict=option("webbench_sandbox_strict"),
         baseline=_optional_path(config.invocation_params.dir, option("webbench_baseline")),
@@ -190,9 +188,7 @@ def model_by_table(alias: str, entry: ModelEntry, environment: Mapping[str, str]
     return Model(alias, entry, parameters, entry.samples or DEFAULT_SAMPLES, _base_url(entry, environment))
 
 
-def _model(
-    config: pytest.Config, alias: str, entry: ModelEntry, environment: Mapping[str, str], asks: bool
-) -> Model:
+def _model(config: pytest.Config, alias: str, entry: ModelEntry, environment: Mapping[str, str], asks: bool) -> Model:
     if asks and entry.provider == "agent":
         raise SettingsError(f"--model {alias}: this version has no {entry.provider} provider yet")
     base_url = _base_url(entry, environment)

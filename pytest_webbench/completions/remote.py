@@ -58,9 +58,7 @@ class RemoteFetcher:
                 raise InfrastructureError("lost", f"the controller is gone: {error}") from None
         if "error" in reply:
             raise _error_from_plain(reply["error"])
-        return Fetched(
-            **{**reply["fetched"], "completion": Completion.from_json(reply["fetched"]["completion"])}
-        )
+        return Fetched(**{**reply["fetched"], "completion": Completion.from_json(reply["fetched"]["completion"])})
 
     def _receive(self, number: int) -> dict[str, Any]:
         while True:
@@ -87,9 +85,7 @@ def _reply(channel: Channel, number: int, future: Future[Fetched]) -> None:
         elif isinstance(error, ProviderError):
             channel.send({"number": number, "error": _error_to_plain(error)})
         else:
-            channel.send(
-                {"number": number, "error": _error_to_plain(InfrastructureError("internal", repr(error)))}
-            )
+            channel.send({"number": number, "error": _error_to_plain(InfrastructureError("internal", repr(error)))})
     except OSError:
         return  # the worker is gone: its samples are reported as lost
 

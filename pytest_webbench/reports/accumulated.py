@@ -31,9 +31,7 @@ def read_benchmark(path: Path) -> list[dict[str, Any]]:
         entries = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise BenchmarkError(f"{path}: not a readable benchmark.json: {error}") from None
-    if not isinstance(entries, list) or not all(
-        isinstance(entry, dict) and "id" in entry for entry in entries
-    ):
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) and "id" in entry for entry in entries):
         raise BenchmarkError(f"{path}: expected an array of entries with an id")
     return entries
 

@@ -11,23 +11,17 @@ from pytest_webbench.ledger import COMPLETIONS
 from pytest_webbench.records import Record
 
 
-def select(
-    records: Sequence[Record], case: str, model: str | None, template: str | None, sample: int
-) -> Record:
+def select(records: Sequence[Record], case: str, model: str | None, template: str | None, sample: int) -> Record:
     """Return the one record that is meant; `LookupError` says what there is to choose from."""
     found = [record for record in records if case in (record.case_name, record.case_id)]
     if not found:
-        raise LookupError(
-            f"no case {case!r} in this run; it has {_names(record.case_name for record in records)}"
-        )
+        raise LookupError(f"no case {case!r} in this run; it has {_names(record.case_name for record in records)}")
     found = _narrow(found, "model", model)
     found = _narrow(found, "prompt_template", template)
     for record in found:
         if record.sample == sample:
             return record
-    raise LookupError(
-        f"no sample {sample} of {case}; there are {_names(str(record.sample) for record in found)}"
-    )
+    raise LookupError(f"no sample {sample} of {case}; there are {_names(str(record.sample) for record in found)}")
 
 
 def find_answer(folder: Path, record: Record) -> Mapping[str, Any] | None:
@@ -54,9 +48,7 @@ def answer_text(record: Record, answer: Mapping[str, Any] | None) -> str:
     head = f"{record.case_name}, {record.model}, {record.prompt_template}, sample {record.sample}"
     parts = [head, _outcome(record)]
     if answer is not None:
-        parts += [
-            _section(f"{message['role']} message", message["content"]) for message in answer["messages"]
-        ]
+        parts += [_section(f"{message['role']} message", message["content"]) for message in answer["messages"]]
         parts.append(_section("reply", answer["reply"] or "(no text)"))
         parts.append(_section(f"code (found by: {record.extraction_rule})", answer["code"] or "(none)"))
     parts += [_check(check.name, check.tier, check.passed, check.message, check.request, check.response)
@@ -70,9 +62,7 @@ def _outcome(record: Record) -> str:
         lines.append(record.message)
     lines.append("tiers: " + ", ".join(f"{name} {outcome}" for name, outcome in record.tiers.items()))
     scores = {"points": record.points, "Web-CodeBLEU": record.web_codebleu, "KW-F1": record.kw_f1}
-    lines.append(
-        ", ".join(f"{name} {'n/a' if value is None else f'{value:.3f}'}" for name, value in scores.items())
-    )
+    lines.append(", ".join(f"{name} {'n/a' if value is None else f'{value:.3f}'}" for name, value in scores.items()))
     if record.flags:
         lines.append(f"flags: {', '.join(record.flags)}")
     return "\n".join(lines)

@@ -114,9 +114,7 @@ def _samples(samples: Samples) -> Iterator[Sequence[object]]:
             "failure_class": samples.failures[failure] if failure >= 0 else None,
             "finish_reason": samples.finishes[finish] if finish >= 0 else None,
         }
-        yield [
-            cells[name] if name in cells else _number(name, values[position[name]]) for name in SAMPLE_COLUMNS
-        ]
+        yield [cells[name] if name in cells else _number(name, values[position[name]]) for name in SAMPLE_COLUMNS]
 
 
 def _number(name: str, value: float) -> object:

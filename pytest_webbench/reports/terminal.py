@@ -63,9 +63,7 @@ def _flags(row: Row) -> list[str]:
             f"{model}: {share(row.no_code, row.n)} of the answers held no code; look at some with 'webbench show'"
         )
     if row.duplicates:
-        lines.append(
-            f"{model}: {row.duplicates} samples equal another one of their case: copies are one sample"
-        )
+        lines.append(f"{model}: {row.duplicates} samples equal another one of their case: copies are one sample")
     if row.suspected:
         lines.append(
             f"{model}: {row.suspected} answers or prompts were perhaps cut by the server without a word; "
@@ -102,9 +100,7 @@ def _narrowed(table: Table, width: int) -> Table:
         name = droppable.pop(0)
         keep = [position for position in keep if table.headings[position] != name]
     headings = tuple(table.headings[position] for position in keep)
-    return Table(
-        table.title, headings, tuple(tuple(row[position] for position in keep) for row in table.rows)
-    )
+    return Table(table.title, headings, tuple(tuple(row[position] for position in keep) for row in table.rows))
 
 
 def _width(table: Table, keep: list[int]) -> int:

@@ -237,9 +237,7 @@ def _attribute(name: str) -> Grouping:
 def _rows(samples: Samples, *groupings: Grouping) -> tuple[Row, ...]:
     names, keys = zip(*(grouping(samples) for grouping in groupings), strict=True)
     return tuple(
-        row(
-            tuple(known[position] for known, position in zip(names, group, strict=True)), samples.at(rows)
-        )
+        row(tuple(known[position] for known, position in zip(names, group, strict=True)), samples.at(rows))
         for group, rows in groups(keys)
     )
 
@@ -369,8 +367,7 @@ def _ranking(samples: Samples, shown: Sequence[str]) -> tuple[tuple[str, ...], i
 def _scores(samples: Samples, measured: str) -> tuple[float, float]:
     """Return what sorts better models first: passes, then points; unmeasured last."""
     return tuple(
-        -float(means.mean()) if n else 1.0
-        for means, n in (case_means(samples, name) for name in (measured, "points"))
+        -float(means.mean()) if n else 1.0 for means, n in (case_means(samples, name) for name in (measured, "points"))
     )  # type: ignore[return-value]
 
 

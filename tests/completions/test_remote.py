@@ -97,6 +97,11 @@ def test_a_controller_that_is_gone_is_an_infrastructure_error(
         RemoteFetcher(worker).ask("m", ask())
 
 
+def _ask_in_vain(worker: Side, request: Request) -> None:
+    with pytest.raises(InfrastructureError):
+        RemoteFetcher(worker).ask("m", request)
+
+
 def test_a_worker_that_is_gone_does_not_disturb_the_controller(
     sides: tuple[Side, Side], ask: Callable[..., Request]
 ) -> None:
@@ -109,7 +114,7 @@ def test_a_worker_that_is_gone_does_not_disturb_the_controller(
         return future_of(InfrastructureError("timeout", "too slow"))
 
     serve(controller, submit)
-    asking = threading.Thread(target=lambda: pytest.raises(InfrastructureError, RemoteFetcher(worker).ask, "m", ask()))
+    asking = threading.Thread(target=_ask_in_vain, args=(worker, ask()))
     asking.start()
     assert answered.wait(5)
     worker.inbox.put(None)

@@ -1,4 +1,4 @@
-"""Whatever ends a run: what was finished is in the records, the rest is reported as missing, a second run completes it."""
+"""Whatever ends a run: finished samples are recorded, the rest is reported as missing, a second run completes it."""
 
 from __future__ import annotations
 

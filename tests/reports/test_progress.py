@@ -19,7 +19,9 @@ def test_nothing_is_said_while_answers_come_quickly() -> None:
 
 
 def test_the_first_wait_names_the_sample() -> None:
-    assert describe(progress(Waiting("m", "k", 7.2)), {"k": "flask/a m sample-0"}) == "6 to go, 7 s for flask/a m sample-0"
+    assert (
+        describe(progress(Waiting("m", "k", 7.2)), {"k": "flask/a m sample-0"}) == "6 to go, 7 s for flask/a m sample-0"
+    )
 
 
 def test_later_waits_tell_speed_and_time_left_first() -> None:
