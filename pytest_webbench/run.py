@@ -203,7 +203,7 @@ def _describe_model(model: Model) -> dict[str, Any]:
         "price": entry.price.model_dump() if entry.price else None,
         "exclude": entry.exclude,
         "samples": model.samples,
-        "parameters": asdict(model.parameters),
+        "parameters": {**asdict(model.parameters), "extra": [list(pair) for pair in model.parameters.extra]},
     }
 
 

@@ -24,7 +24,13 @@ from pytest_webbench.plugin import ControllerHooks, MainHooks, SampleHooks
 from pytest_webbench.preparation import DryRun, GenerateOnly
 from pytest_webbench.records import Record
 from pytest_webbench.reports.accumulated import BENCHMARK, BenchmarkError, read_benchmark
-from pytest_webbench.reports.files import append_step_summary, point_latest_at, write_accumulated, write_run_reports
+from pytest_webbench.reports.files import (
+    append_step_summary,
+    point_latest_at,
+    why_no_plots,
+    write_accumulated,
+    write_run_reports,
+)
 from pytest_webbench.reports.markdown import summary_markdown
 from pytest_webbench.reports.progress import ProgressLine
 from pytest_webbench.reports.references import write_references
@@ -261,6 +267,8 @@ class MainSession:
                 terminal.write_line(line, red=self.verdict.outcome == "fail", bold=self.verdict.outcome != "pass")
         terminal.write_line(f"completions: {progress.stored} from the store, {progress.done} from models")
         terminal.write_line(f"reports: {os.path.relpath(self.run.settings.run_folder)}")
+        if reason := why_no_plots():
+            terminal.write_line(reason)
 
     def close(self) -> None:
         """Stop asking models and close the files."""

@@ -11,7 +11,7 @@ import click
 from pytest_webbench.commands import fail, report_dir_option, run_folder, terminal_width
 from pytest_webbench.ledger import read_run
 from pytest_webbench.records import RecordError
-from pytest_webbench.reports.files import PARTS, write_run_reports
+from pytest_webbench.reports.files import PARTS, why_no_plots, write_run_reports
 from pytest_webbench.reports.terminal import flags, leaderboard
 from pytest_webbench.runs import open_runs
 from pytest_webbench.statistics.summary import summarise_samples
@@ -49,3 +49,5 @@ def command(runs: tuple[str, ...], only: tuple[str, ...], out: Path | None, repo
     took = time.monotonic() - started
     rate = f" ({len(samples)} samples in {took:.0f} s, {len(samples) / took:.0f}/s)" if took > SLOW else ""
     click.echo(f"wrote {len(files)} files to {os.path.relpath(folder)}{rate}")
+    if reason := why_no_plots():
+        click.echo(reason)

@@ -40,7 +40,7 @@ def login():
     email, password = fields("email", "password")
     if not check_password_hash(password_hashes.get(email, NOBODY), password):
         refuse("wrong", 401)
-    session = secrets.token_urlsafe(32)
+    session = secrets.token_urlsafe()
     sessions[session] = email
     return {"session": session}
 
@@ -60,7 +60,7 @@ def forgot():
         now = clock["now"]
         recent = [mail for mail in outbox if mail["to"] == email and mail["time"] > now - MAIL_SECONDS]
         if email in password_hashes and len(recent) < MAILS:
-            links[email] = secrets.token_urlsafe(32), now + LINK_SECONDS
+            links[email] = secrets.token_urlsafe(), now + LINK_SECONDS
             outbox.append({"to": email, "token": links[email][0], "time": now})
     return {"status": "accepted"}, 202
 
@@ -87,7 +87,6 @@ def reset():
     password_hash = generate_password_hash(password, METHOD)
     with lock:
         password_hashes[email] = password_hash
-        links.pop(email, None)
         for session in [session for session, owner in sessions.items() if owner == email]:
             del sessions[session]
     return {"status": "changed"}

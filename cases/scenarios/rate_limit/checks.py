@@ -92,8 +92,9 @@ def check_invalid_orders(client):
         assert response.status_code == 400, f"order {order}: status {response.status_code}, expected 400"
         assert response.json() == {"error": "invalid"}, f"order {order}: body {response.text[:200]}"
     headers = {"X-Api-Key": ANN, "Content-Type": "application/json"}
-    status = client.post("/orders", content=b"{", headers=headers).status_code
-    assert status == 400, f"an order that is not JSON gave {status}, expected 400"
+    response = client.post("/orders", content=b"{", headers=headers)
+    assert response.status_code == 400, f"an order that is not JSON gave {response.status_code}, expected 400"
+    assert response.json() == {"error": "invalid"}, f"an order that is not JSON: body {response.text[:200]}"
     found = within(
         ORDER_WINDOW - 0.1, lambda key: [post_order(client, key, order) for order in (SMALL, SMALL, SMALL, {}, SMALL)]
     )[1]

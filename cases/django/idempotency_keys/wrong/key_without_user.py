@@ -43,7 +43,7 @@ def payload(request: HttpRequest) -> dict | None:
 
 def charge(user: str, wanted: dict) -> tuple[dict, int]:
     """Have the provider make the payment; return body and status."""
-    time.sleep(0.2)
+    time.sleep(0.1)
     with lock:
         provider["calls"] += 1
         if not provider["up"]:

@@ -3,7 +3,6 @@
 import json
 import secrets
 import time
-from functools import wraps
 from threading import Lock
 
 from django.contrib.auth.hashers import check_password, make_password
@@ -33,7 +32,6 @@ def takes(*names: str):
 
     def decorate(view):
         @require_POST
-        @wraps(view)
         def wrapped(request: HttpRequest) -> HttpResponse:
             try:
                 body = json.loads(request.body)
@@ -53,7 +51,7 @@ def takes(*names: str):
 def login(email: str, password: str) -> HttpResponse:
     if not check_password(password, password_hashes.get(email, NOBODY)):
         return error("wrong", 401)
-    session = secrets.token_urlsafe(32)
+    session = secrets.token_urlsafe()
     sessions[session] = email
     return JsonResponse({"session": session})
 
@@ -72,7 +70,7 @@ def forgot(email: str) -> HttpResponse:
         now = clock["now"]
         recent = [mail for mail in outbox if mail["to"] == email and mail["time"] > now - MAIL_SECONDS]
         if email in password_hashes and len(recent) < MAILS:
-            links[email] = secrets.token_urlsafe(32), now + LINK_SECONDS
+            links[email] = secrets.token_urlsafe(), now + LINK_SECONDS
             outbox.append({"to": email, "token": links[email][0], "time": now})
     return JsonResponse({"status": "accepted"}, status=202)
 
@@ -98,7 +96,6 @@ def reset(token: str, password: str) -> HttpResponse:
     password_hash = make_password(password)
     with lock:
         password_hashes[email] = password_hash
-        links.pop(email, None)
     return JsonResponse({"status": "changed"})
 
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 import secrets
 import time
-from functools import wraps
 from threading import Lock
 
 from django.contrib.auth.hashers import check_password, make_password
@@ -34,7 +33,6 @@ def takes(*names: str):
 
     def decorate(view):
         @require_POST
-        @wraps(view)
         def wrapped(request: HttpRequest) -> HttpResponse:
             try:
                 body = json.loads(request.body)
@@ -54,7 +52,7 @@ def takes(*names: str):
 def login(email: str, password: str) -> HttpResponse:
     if not check_password(password, password_hashes.get(email, NOBODY)):
         return error("wrong", 401)
-    session = secrets.token_urlsafe(32)
+    session = secrets.token_urlsafe()
     sessions[session] = email
     return JsonResponse({"session": session})
 
@@ -99,7 +97,6 @@ def reset(token: str, password: str) -> HttpResponse:
     password_hash = make_password(password)
     with lock:
         password_hashes[email] = password_hash
-        links.pop(email, None)
         for session in [session for session, owner in sessions.items() if owner == email]:
             del sessions[session]
     return JsonResponse({"status": "changed"})

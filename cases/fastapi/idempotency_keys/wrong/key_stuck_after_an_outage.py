@@ -65,7 +65,7 @@ async def valid_key(_: Caller, idempotency_key: Annotated[str, Header()] = "") -
 
 async def charge(user: str, wanted: Wanted) -> tuple[dict[str, Any], int]:
     """Have the provider make the payment; return body and status."""
-    await asyncio.sleep(0.2)
+    await asyncio.sleep(0.1)
     provider.calls += 1
     if not provider.up:
         raise HTTPException(503, "provider down")

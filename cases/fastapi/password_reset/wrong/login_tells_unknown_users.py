@@ -17,8 +17,8 @@ MAILS, MAIL_SECONDS = 3, 3600
 
 
 def hashed(password: str, salt: bytes | None = None) -> tuple[bytes, bytes]:
-    salt = salt or secrets.token_bytes(16)
-    return salt, hashlib.scrypt(password.encode(errors="replace"), salt=salt, n=2**12, r=8, p=1)
+    salt = salt or secrets.token_bytes()
+    return salt, hashlib.scrypt(password.encode(), salt=salt, n=2**12, r=8, p=1)
 
 
 def is_right(password: str, stored: tuple[bytes, bytes]) -> bool:
@@ -77,7 +77,7 @@ async def login(given: Login) -> dict[str, str]:
         raise HTTPException(401, "unknown user")
     if not is_right(given.password, password_hashes.get(given.email, NOBODY)):
         raise HTTPException(401, "wrong")
-    session = secrets.token_urlsafe(32)
+    session = secrets.token_urlsafe()
     sessions[session] = given.email
     return {"session": session}
 
@@ -95,7 +95,7 @@ async def forgot(given: Forgot) -> dict[str, str]:
     email, now = given.email, clock["now"]
     recent = [mail for mail in outbox if mail["to"] == email and mail["time"] > now - MAIL_SECONDS]
     if email in password_hashes and len(recent) < MAILS:
-        token = secrets.token_urlsafe(32)
+        token = secrets.token_urlsafe()
         links[email] = token, now + LINK_SECONDS
         outbox.append({"to": email, "token": token, "time": now})
     return {"status": "accepted"}
@@ -117,7 +117,6 @@ async def reset(given: Reset) -> dict[str, str]:
         raise HTTPException(403, "bad token")
     await asyncio.sleep(0.1)  # stands for the search in the list of leaked passwords
     password_hashes[email] = hashed(given.password)
-    links.pop(email, None)
     for session in [session for session, owner in sessions.items() if owner == email]:
         del sessions[session]
     return {"status": "changed"}
