@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from project import write_case
+from project import QUICK, write_case
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def bench(pytester: pytest.Pytester) -> Callable[..., pytest.RunResult]:
     """Run pytest in a process of its own, without what the environment says of proxies, keys and CI."""
 
     def run(*arguments: str) -> pytest.RunResult:
-        return pytester.runpytest_subprocess(*arguments)
+        return pytester.runpytest_subprocess(*QUICK, *arguments)
 
     return run
 
@@ -32,6 +32,11 @@ def bench(pytester: pytest.Pytester) -> Callable[..., pytest.RunResult]:
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NIM_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "GEMINI_API_KEY", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _inner_runs_find_the_tests_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
 
 
 @pytest.fixture(params=[(), ("-n", "2")], ids=["alone", "two workers"])

@@ -19,6 +19,7 @@ Webbench = Callable[..., Result]
 def webbench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Webbench:
     """Call the command in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
     return lambda *arguments: CliRunner().invoke(main, arguments)
 
 
