@@ -45,17 +45,18 @@ def _lines(model: ModelComparison) -> list[str]:
     width = terminal_width()
     name = model.b if model.a == model.b else f"{model.a} -> {model.b}"
     metrics = {metric: {"difference": model.overall[metric]} for metric in METRICS if model.overall[metric].cases}
+    shown = tuple(metric for metric in SHOWN if metric in metrics)
     changed = {
         case: of_case
         for case, of_case in model.by_case.items()
-        if any(of_case[metric].better or of_case[metric].worse for metric in SHOWN[:3])
+        if any(of_case[metric].better or of_case[metric].worse for metric in shown if metric != "web_codebleu")
     }
     groups = (model.by_framework, model.by_category)
     return [
         f"{name} (differences B - A on the cases that both have)",
         text_table(change_table("", metrics, ("difference",)), width),
-        *("\n" + text_table(change_table("", group, SHOWN), width) for group in groups if group),
+        *("\n" + text_table(change_table("", group, shown), width) for group in groups if group),
         "",
         f"cases that changed: {len(changed)} of {len(model.by_case)}",
-        *([text_table(change_table("", changed, SHOWN), width)] if changed else []),
+        *([text_table(change_table("", changed, shown), width)] if changed else []),
     ]

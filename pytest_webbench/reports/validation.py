@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pytest_webbench.validation import CaseReport, Validation
-
-LEAST_KILLED = 0.75
+from pytest_webbench.validation.case import KILLED_AT_LEAST
 
 
 def case_lines(report: CaseReport) -> list[str]:
@@ -32,7 +31,7 @@ def total_line(validation: Validation) -> str:
     parts = [f"{valid} of {len(validation.reports)} cases valid"]
     if validation.killed is not None:
         parts.append(f"{100 * validation.killed:.1f} % of the mutants killed")
-    weak = [report.case for report in validation.reports if report.killed is not None and report.killed < LEAST_KILLED]
+    weak = [report.case for report in validation.reports if report.killed is not None and report.killed < KILLED_AT_LEAST]
     if weak:
-        parts.append(f"below {100 * LEAST_KILLED:.0f} %: {', '.join(weak)}")
+        parts.append(f"below {100 * KILLED_AT_LEAST:.0f} %: {', '.join(weak)}")
     return ", ".join(parts)
