@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from sys import intern
 from typing import Any
+
+from pydantic_core import from_json
 
 from pytest_webbench.ledger import COMPLETIONS, RUN
 from pytest_webbench.records import RECORDS, Record, RecordError, iterate_records
@@ -75,17 +76,13 @@ def open_runs(paths: Sequence[Path]) -> Runs:
 
 def _description(folder: Path) -> Mapping[str, Any]:
     try:
-        description = json.loads((folder / RUN).read_text("utf-8"))
+        description = from_json((folder / RUN).read_bytes(), cache_strings="all")
     except OSError as error:
         raise RecordError(f"{folder / RUN}: {error.strerror}") from None
     except ValueError as error:
         raise RecordError(f"{folder / RUN}: not valid JSON: {error}") from None
     if missing := [key for key in ("run_id", "created_at", "models", "cases", "expected") if key not in description]:
         raise RecordError(f"{folder / RUN}: has no {', '.join(missing)}")
-    description["expected"] = [
-        (intern(case), intern(model), intern(template), sample)
-        for case, model, template, sample in description["expected"]
-    ]
     found: Mapping[str, Any] = description
     return found
 

@@ -31,7 +31,8 @@ def total_line(validation: Validation) -> str:
     parts = [f"{valid} of {len(validation.reports)} cases valid"]
     if validation.killed is not None:
         parts.append(f"{100 * validation.killed:.1f} % of the mutants killed")
-    weak = [report.case for report in validation.reports if report.killed is not None and report.killed < KILLED_AT_LEAST]
+    killed = {report.case: report.killed for report in validation.reports}
+    weak = [case for case, share in killed.items() if share is not None and share < KILLED_AT_LEAST]
     if weak:
         parts.append(f"below {100 * KILLED_AT_LEAST:.0f} %: {', '.join(weak)}")
     return ", ".join(parts)

@@ -55,11 +55,11 @@ class Similarity:
 def similarity(samples: Samples, shown: Sequence[str]) -> Similarity:
     """Return correlations over all shown models' samples, within cases, per model and between models."""
     positions = [position for position, model in enumerate(samples.models) if model.alias in shown]
-    judged = samples.where(samples.judged & np.isin(samples.model, positions))
-    functional = bool((~np.isnan(judged.numbers["functional_pass"])).any())
+    judged = samples.judged & np.isin(samples.model, positions)
+    functional = not np.isnan(samples.numbers["functional_pass"][judged]).all()
     name = "functional_pass" if functional else "static_pass"
-    passes, scores = judged.numbers[name], judged.numbers["web_codebleu"]
-    known = judged.where(~np.isnan(passes) & ~np.isnan(scores))
+    columns = samples.with_numbers((name, "web_codebleu"))
+    known = columns.where(judged & ~np.isnan(columns.numbers[name]) & ~np.isnan(columns.numbers["web_codebleu"]))
     per_model = (_pooled(known.of_model(samples.models[position].alias), name, samples.models[position].alias)
                  for position in positions)  # fmt: skip
     return Similarity(

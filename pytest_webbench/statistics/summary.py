@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 KS = (1, 5, 10)
+NEEDED = (*RATES.values(), *MEANS, "cost", "latency_seconds", "input_tokens", "output_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,7 @@ def summarise(run_id: str, records: Iterable[Record], description: Mapping[str, 
 
 def summarise_samples(run_id: str, samples: Samples) -> Summary:
     """Aggregate the samples of a run."""
+    samples = samples.with_numbers(NEEDED)
     facts = {model.alias: model for model in samples.models}
     excluded = {alias: model.exclude for alias, model in facts.items() if model.exclude}
     shown = [alias for alias in facts if alias not in excluded] or list(facts)
@@ -237,7 +239,10 @@ def _attribute(name: str) -> Grouping:
 def _rows(samples: Samples, *groupings: Grouping) -> tuple[Row, ...]:
     names, keys = zip(*(grouping(samples) for grouping in groupings), strict=True)
     return tuple(
-        row(tuple(known[position] for known, position in zip(names, group, strict=True)), samples.at(rows))
+        row(
+            tuple(known[position] for known, position in zip(names, group, strict=True)),
+            samples if len(rows) == len(samples) else samples.at(rows),
+        )
         for group, rows in groups(keys)
     )
 
@@ -311,23 +316,23 @@ def _duplicates(judged: Samples) -> int:
 
 
 def _failure_classes(samples: Samples) -> dict[str, dict[str, int]]:
-    failing = samples.where(samples.failure >= 0)
     counts: dict[str, dict[str, int]] = {}
-    for (model, status, failure), rows in groups((failing.model, failing.status, failing.failure)):
-        classes = counts.setdefault(samples.models[model].alias, {})
-        classes[f"{STATUSES[status]}:{samples.failures[failure]}"] = len(rows)
+    for (model, status, failure), rows in groups((samples.model, samples.status, samples.failure)):
+        if failure >= 0:
+            classes = counts.setdefault(samples.models[model].alias, {})
+            classes[f"{STATUSES[status]}:{samples.failures[failure]}"] = len(rows)
     return counts
 
 
 def _spreads(samples: Samples) -> dict[str, dict[str, Spread]]:
-    judged = samples.where(samples.judged)
     return {
         samples.models[model].alias: {
             metric: _spread(values[~np.isnan(values)])
             for metric in MEANS
-            if not np.isnan(values := judged.numbers[metric][rows]).all()
+            if not np.isnan(values := samples.numbers[metric][rows[samples.judged[rows]]]).all()
         }
-        for (model,), rows in groups((judged.model,))
+        for (model,), rows in groups((samples.model,))
+        if samples.judged[rows].any()
     }
 
 
@@ -340,12 +345,11 @@ def _spread(values: Floats) -> Spread:
 
 def _shared_cells(samples: Samples, shown: Sequence[str]) -> Samples:
     """Keep the shown models' samples of those combinations of case and template that each of them has."""
-    kept = samples.where(np.isin(samples.model, _positions(samples, shown)))
-    width = len(samples.templates)
-    cell = kept.case * width + kept.template
-    judged = kept.judged
-    have = [set(cell[judged & (kept.model == position)].tolist()) for position in _positions(samples, shown)]
-    return kept.where(np.isin(cell, sorted(set.intersection(*have)))) if have else kept
+    positions = _positions(samples, shown)
+    cell = samples.case.astype(np.int64) * len(samples.templates) + samples.template
+    have = [np.unique(cell[samples.judged & (samples.model == position)]) for position in positions]
+    shared = reduce(np.intersect1d, have)
+    return samples.where(np.isin(samples.model, positions) & np.isin(cell, shared))
 
 
 def _positions(samples: Samples, shown: Sequence[str]) -> list[int]:
@@ -354,13 +358,17 @@ def _positions(samples: Samples, shown: Sequence[str]) -> list[int]:
 
 def _ranking(samples: Samples, shown: Sequence[str]) -> tuple[tuple[str, ...], int]:
     """Order the models by what they reach on the cases that all have; return it and how many cases that are."""
-    judged = samples.where(samples.judged)
-    measured = "functional_pass" if not np.isnan(judged.numbers["functional_pass"]).all() else "static_pass"
-    judged = judged.where(~np.isnan(judged.numbers[measured]))
-    have = [set(judged.case[judged.model == position].tolist()) for position in _positions(samples, shown)]
-    common = set.intersection(*[cases for cases in have if cases] or [set()])
-    kept = judged.where(np.isin(judged.case, sorted(common)))
-    scores = {alias: _scores(kept.of_model(alias), measured) for alias in shown}
+    functional = not np.isnan(samples.numbers["functional_pass"][samples.judged]).all()
+    measured = "functional_pass" if functional else "static_pass"
+    known = samples.judged & ~np.isnan(samples.numbers[measured])
+    have = [np.unique(samples.case[known & (samples.model == position)]) for position in _positions(samples, shown)]
+    measuring = [cases for cases in have if len(cases)]
+    common = reduce(np.intersect1d, measuring) if measuring else np.zeros(0, dtype=np.int64)
+    wanted = known & np.isin(samples.case, common)
+    scores = {
+        samples.models[position].alias: _scores(samples.where(wanted & (samples.model == position)), measured)
+        for position in _positions(samples, shown)
+    }
     return tuple(sorted(shown, key=lambda alias: (*scores[alias], alias))), len(common)
 
 
@@ -372,9 +380,12 @@ def _scores(samples: Samples, measured: str) -> tuple[float, float]:
 
 
 def _notes(samples: Samples, shown: Sequence[str], common: int) -> tuple[str, ...]:
-    judged = samples.where(samples.judged)
-    counts = {alias: len(set(judged.of_model(alias).case.tolist())) for alias in shown}
-    whole = len(set(samples.case[np.isin(samples.model, _positions(samples, shown))].tolist()))
+    positions = _positions(samples, shown)
+    counts = {
+        samples.models[position].alias: len(np.unique(samples.case[samples.judged & (samples.model == position)]))
+        for position in positions
+    }
+    whole = len(np.unique(samples.case[np.isin(samples.model, positions)]))
     fewer = [f"{alias} on {count} of {whole}" for alias, count in counts.items() if count < whole]
     if not fewer or len(shown) < 2:
         return ()

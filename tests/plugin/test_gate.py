@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -148,7 +149,7 @@ def test_an_ordinary_failing_test_and_an_empty_selection_keep_their_status(half:
 
 def test_finished_runs_are_judged_by_the_same_rules_without_a_call(half: Path, pytester: pytest.Pytester) -> None:
     def webbench(*arguments: str) -> pytest.RunResult:
-        return pytester.run("webbench", *arguments)
+        return pytester.run(sys.executable, "-m", "pytest_webbench", *arguments)
 
     assert webbench("gate", "before", "--fail-under", "pass_at_1=0.5").ret == 0
     assert webbench("gate", "before", "--fail-under", "pass_at_1=0.9").ret == 10
