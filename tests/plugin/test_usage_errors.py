@@ -68,10 +68,10 @@ def test_a_store_of_a_newer_version_is_refused(cases: Path, bench: Bench, worker
 @pytest.mark.parametrize(
     ("name", "text", "line"),
     [
-        ("absent.json", None, "ERROR: --webbench-baseline: *absent.json: no such file or run folder"),
-        ("broken.json", "{", "ERROR: --webbench-baseline: *broken.json: not a readable benchmark.json: *"),
-        ("records.jsonl", "{}\n", "ERROR: --webbench-baseline: *records.jsonl: line 1: not a record *"),
-        ("empty.json", "[]", "ERROR: --webbench-baseline: *empty.json: holds no judged sample of any model"),
+        ("absent.json", None, "ERROR: baseline *absent.json: no such file or run folder"),
+        ("broken.json", "{", "ERROR: baseline *broken.json: not a readable benchmark.json: *"),
+        ("records.jsonl", "{}\n", "ERROR: baseline *records.jsonl: line 1: not a record *"),
+        ("empty.json", "[]", "ERROR: baseline *empty.json: holds no judged sample of any model"),
     ],
 )
 def test_an_unusable_baseline_is_refused(

@@ -37,7 +37,7 @@ def written(folder: Path) -> Runs:
 
 
 def webbench(*arguments: str | Path) -> tuple[int, str]:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    result = CliRunner(env={"COLUMNS": "160"}).invoke(main, [str(argument) for argument in arguments])
     return result.exit_code, result.output
 
 
