@@ -69,8 +69,6 @@ def test_faults_cost_no_sample_and_every_request_is_a_sample_or_a_retry(
     assert len(server.log) > 200 + failed > 200
     assert all(count <= 9 for count in Counter(map(asked, server.log)).values())
     assert server.most_in_flight <= 32
-    seconds = max(seen.arrived for seen in server.log) - server.log[0].arrived
-    assert seconds < 1.5 * (len(server.log) / 32 * 0.5 + 2)
 
 
 @pytest.mark.parametrize("seed", range(KILLS))
