@@ -8,35 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_webbench.cases import Case, is_dataset, load_case_file
+from pytest_webbench.records import OUTCOME_FIELDS
 
 if TYPE_CHECKING:
     from pytest_webbench.records import Record
     from pytest_webbench.run import Bench
 
-NEWLINE = "\n"
 PROPERTY = "webbench"
 ANSWER = "webbench_answer"
-SCALARS = (
-    "status",
-    "failure_class",
-    "points",
-    "static_pass",
-    "functional_pass",
-    "secure_pass",
-    "web_codebleu",
-    "ngram",
-    "weighted_ngram",
-    "syntax",
-    "dataflow",
-    "kw_precision",
-    "kw_recall",
-    "kw_f1",
-    "finish_reason",
-    "input_tokens",
-    "output_tokens",
-    "cost",
-    "latency_seconds",
-)
 BENCH: pytest.StashKey[Bench] = pytest.StashKey()
 
 
@@ -130,7 +109,9 @@ class SampleItem(pytest.Item):
         self.record = record = evaluation.record
         self.answer = evaluation.answer
         self.user_properties[:] = [(PROPERTY, record.to_json())]
-        self.user_properties += [(name, value) for name in SCALARS if (value := getattr(record, name)) is not None]
+        self.user_properties += [
+            (name, value) for name in OUTCOME_FIELDS if (value := getattr(record, name)) is not None
+        ]
         if not record.judged:
             raise NotJudged(f"{record.status}: {record.failure_class}: {record.message}")
 
@@ -154,7 +135,8 @@ class SampleItem(pytest.Item):
 def explain(record: Record) -> str:
     """Say in a few lines why a sample failed: tier, check, expected and got, and where to see all of it."""
     failed = [check for check in record.checks if check.passed is False]
-    lines = [f"{record.failure_class}: {record.message.partition(NEWLINE)[0]}"]
+    first_line = record.message.partition("\n")[0]
+    lines = [f"{record.failure_class}: {first_line}"]
     for check in failed[:3]:
         lines.append(f"  {check.tier} {check.name}: {_shortened(check.message)}")
     if len(failed) > 3:

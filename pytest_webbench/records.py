@@ -17,6 +17,28 @@ RECORDS = "records.jsonl"
 Status = Literal["passed", "model_failure", "blocked", "infrastructure_error", "config_error"]
 Outcome = Literal["passed", "failed", "not_assessed"]
 TIERS = ("syntax", "structure", "execution", "examples", "unit_tests", "exploits")
+OUTCOME_FIELDS = (
+    "status",
+    "failure_class",
+    "points",
+    "static_pass",
+    "functional_pass",
+    "secure_pass",
+    "web_codebleu",
+    "ngram",
+    "weighted_ngram",
+    "syntax",
+    "dataflow",
+    "kw_precision",
+    "kw_recall",
+    "kw_f1",
+    "finish_reason",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "latency_seconds",
+)
+"""The scalars of a record that other tools are given: JUnit properties, pytest-json-report, CSV."""
 JUDGED: frozenset[str] = frozenset({"passed", "model_failure"})
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pytest_webbench.records import OUTCOME_FIELDS
 from pytest_webbench.statistics.samples import NUMBERS, PASSES, STATUSES, Samples
 from pytest_webbench.statistics.summary import METRICS, Row, Summary
 
@@ -22,25 +23,7 @@ SAMPLE_COLUMNS = (
     "model_id",
     "prompt_template",
     "sample",
-    "status",
-    "failure_class",
-    "points",
-    "static_pass",
-    "functional_pass",
-    "secure_pass",
-    "web_codebleu",
-    "ngram",
-    "weighted_ngram",
-    "syntax",
-    "dataflow",
-    "kw_precision",
-    "kw_recall",
-    "kw_f1",
-    "finish_reason",
-    "input_tokens",
-    "output_tokens",
-    "cost",
-    "latency_seconds",
+    *OUTCOME_FIELDS,
 )
 NUMBER_COLUMNS = tuple(name for name in SAMPLE_COLUMNS if name in NUMBERS)
 PART = 20_000
