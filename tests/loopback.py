@@ -71,7 +71,10 @@ class Scripted:
 
 @dataclass
 class Seen:
-    """One request as the server saw it: header names in lower case, times of the monotonic clock."""
+    """One request as the server saw it: header names in lower case, times of the monotonic clock.
+
+    `then` is how the connection ended after the reply.
+    """
 
     method: str
     path: str
@@ -80,6 +83,7 @@ class Seen:
     arrived: float
     replied: float | None = None
     status: int | None = None
+    then: str | None = None
 
 
 Answer = Callable[[Seen], Scripted]
@@ -206,7 +210,7 @@ class Loopback:
         """Log the reply to `seen`."""
         with self._lock:
             self._in_flight -= 1
-            seen.replied, seen.status = time.monotonic(), reply.status
+            seen.replied, seen.status, seen.then = time.monotonic(), reply.status, reply.then
             if self._log_file is not None:
                 with self._log_file.open("a", encoding="utf-8") as stream:
                     stream.write(json.dumps(asdict(seen)) + "\n")
