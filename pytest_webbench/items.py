@@ -19,14 +19,6 @@ ANSWER = "webbench_answer"
 BENCH: pytest.StashKey[Bench] = pytest.StashKey()
 
 
-class SampleFailed(Exception):
-    """The model's answer does not pass: a pytest failure."""
-
-
-class NotJudged(Exception):
-    """The sample could not be judged (network, set-up, blocked): a pytest error, never a model failure."""
-
-
 class CaseFile(pytest.File):
     """A `definition.toml` or a `dataset.json`."""
 
@@ -102,7 +94,7 @@ class SampleItem(pytest.Item):
         self.index = index
 
     def setup(self) -> None:
-        """Obtain the completion and judge it; raise `NotJudged` where that was not possible."""
+        """Obtain the completion and judge it; a sample that could not be judged is a pytest error."""
         evaluation = self.config.stash[BENCH].evaluate(self)
         if evaluation is None:
             return
@@ -113,19 +105,13 @@ class SampleItem(pytest.Item):
             (name, value) for name in OUTCOME_FIELDS if (value := getattr(record, name)) is not None
         ]
         if not record.judged:
-            raise NotJudged(f"{record.status}: {record.failure_class}: {record.message}")
+            pytest.fail(f"{record.status}: {record.failure_class}: {record.message}", pytrace=False)
 
     def runtest(self) -> None:
         """Fail where the record does not pass."""
         record = self.record
         if record is not None and record.status != "passed":
-            raise SampleFailed(explain(record))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Explain a sample that did not pass in a few lines, without a traceback through the plugin."""
-        if isinstance(excinfo.value, SampleFailed | NotJudged):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
+            pytest.fail(explain(record), pytrace=False)
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
         """Name the sample in headings."""
