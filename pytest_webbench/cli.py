@@ -14,6 +14,7 @@ SUBCOMMANDS = {
     "compare": "Paired comparison of two runs, with intervals and flips.",
     "metrics": "Web-CodeBLEU and its parts for two files.",
     "models": "What can be given to --model, which keys are present, prices.",
+    "cases": "What the cases cover: categories, difficulties, weaknesses.",
     "export": "Completion store as JSON Lines, conversations, results or cases as files.",
     "import": "Exported completions, or replies made elsewhere, into the store.",
     "new": "Write the skeleton of a case.",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from packaging.requirements import Requirement
 from project import write_case
 
 from pytest_webbench.cli import SUBCOMMANDS, main
+from pytest_webbench.commands.cases import BEGIN, END
+from pytest_webbench.commands.doctor import needed_by_cases, package_state
 
 Webbench = Callable[..., Result]
 
@@ -98,3 +102,34 @@ def test_doctor_tells_what_this_machine_can_do(webbench: Webbench) -> None:
     assert "webbench sandbox: " in result.output
     assert "--model local: " in result.output
     assert result.exit_code in (0, 1)
+
+
+def test_doctor_names_every_package_that_the_cases_need_and_what_is_too_old(webbench: Webbench) -> None:
+    assert {"flask", "fastapi", "django", "python-multipart", "email-validator"} <= {
+        requirement.name for requirement in needed_by_cases()
+    }
+    flask = Requirement("flask>=3.1")
+    assert package_state(flask, "3.1.2") == ("flask 3.1.2 (written for >=3.1)", True)
+    for found in ("2.3.3", None):
+        line, suits = package_state(flask, found)
+        assert not suits
+        assert line.endswith('pip install --upgrade "pytest-webbench[exec]"')
+
+
+def test_cases_counts_and_renews_the_tables_in_a_file(webbench: Webbench, tmp_path: Path) -> None:
+    write_case(tmp_path, "alpha")
+    shown = webbench("cases", "cases").output
+    assert re.search(r"crud +1 easy +1$", shown, re.M)
+    document = tmp_path / "README.md"
+    document.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", "utf-8")
+    for _ in range(2):
+        assert webbench("cases", "cases", "--update", "README.md").exit_code == 0
+        text = document.read_text("utf-8")
+        assert "old" not in text
+        assert text.startswith("before\n")
+        assert text.endswith("after\n")
+        assert text.count("| web_alpha | flask/alpha | crud | easy |") == 1
+    (tmp_path / "empty.md").write_text("nothing", "utf-8")
+    refused = webbench("cases", "cases", "--update", "empty.md")
+    assert refused.exit_code == 4
+    assert "expected the lines" in refused.stderr

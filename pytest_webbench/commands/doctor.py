@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 
 import click
+from packaging.requirements import Requirement
 
 from pytest_webbench.workbench import Workbench
 
 PACKAGES = ("pytest", "pytest-xdist", "openai", "tree-sitter", "tree-sitter-python")
-FRAMEWORKS = {"flask": "3.1", "fastapi": "0.120", "django": "5.2", "werkzeug": "3.1", "uvicorn": "0.35", "httpx2": "2"}
 PROBLEM = 1
-EXEC = 'pip install "pytest-webbench[exec]"'
+EXEC = 'pip install --upgrade "pytest-webbench[exec]"'
 
 
 @click.command("doctor")
@@ -27,18 +28,32 @@ def command(level: str) -> None:
     click.echo(f"python {platform.python_version()} on {platform.platform()}")
     for name in PACKAGES:
         click.echo(f"{name} {_version(name) or 'MISSING'}")
-    missing = False
-    for name, least in FRAMEWORKS.items():
-        found = _version(name)
-        missing |= found is None
-        state = f"{found} (the cases are written for {least} and newer)" if found else f"MISSING: {EXEC}"
-        click.echo(f"{name} {state}")
+    click.echo("frameworks and packages that the cases are written for:")
+    states = [package_state(requirement, _version(requirement.name)) for requirement in needed_by_cases()]
+    for line, _ in states:
+        click.echo(f"  {line}")
     click.echo(_local_model("local", "local"))
     click.echo(_local_model("local-large", "local-large"))
     workbench = Workbench("functional", level)
     click.echo(workbench.examine())
     workbench.close()
-    sys.exit(PROBLEM if missing or workbench.why_no_sandbox else 0)
+    unsuitable = not all(suits for _, suits in states)
+    sys.exit(PROBLEM if unsuitable or workbench.why_no_sandbox else 0)
+
+
+def needed_by_cases() -> Iterator[Requirement]:
+    """Yield what the extra `exec` of this installation asks for: the packages that answers may import."""
+    for text in requires("pytest-webbench") or ():
+        requirement = Requirement(text)
+        if requirement.marker is not None and requirement.marker.evaluate({"extra": "exec"}):
+            yield requirement
+
+
+def package_state(requirement: Requirement, found: str | None) -> tuple[str, bool]:
+    """Return a line about one package, and whether the cases can rely on it."""
+    wanted = f"{requirement.name} {found or 'MISSING'} (written for {requirement.specifier or 'any'})"
+    suits = found is not None and requirement.specifier.contains(found, prereleases=True)
+    return (wanted, True) if suits else (f"{wanted}: {EXEC}", False)
 
 
 def _version(name: str) -> str | None:

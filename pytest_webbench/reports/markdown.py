@@ -35,7 +35,7 @@ def summary_markdown(summary: Summary, verdict: Verdict | None = None) -> str:
     )
     parts = [f"# webbench run {summary.run_id}", *_gate(verdict), NOTE]
     parts += [f"> {note}" for note in notes(summary)]
-    parts += [_markdown(table) for table in tables if table.rows]
+    parts += [markdown_table(table) for table in tables if table.rows]
     return "\n\n".join((*parts, _interpretation(summary), _failures(summary))).rstrip() + "\n"
 
 
@@ -58,7 +58,8 @@ def _interpretation(summary: Summary) -> str:
     return "\n".join(["## Interpretation", "", *lines]) if lines else ""
 
 
-def _markdown(table: Table) -> str:
+def markdown_table(table: Table) -> str:
+    """Return a table with its title as heading."""
     rows = [table.headings, tuple("---" for _ in table.headings), *table.rows]
     lines = ["| " + " | ".join(_escaped(cell) for cell in row) + " |" for row in rows]
     return "\n".join([f"## {table.title}", "", *lines])

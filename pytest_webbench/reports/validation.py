@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_webbench.validation import CaseReport, Validation
 from pytest_webbench.validation.case import KILLED_AT_LEAST
+from pytest_webbench.validation.report import SET_KILLED_AT_LEAST
 
 
 def case_lines(report: CaseReport) -> list[str]:
@@ -30,7 +31,9 @@ def total_line(validation: Validation) -> str:
     valid = sum(report.ok for report in validation.reports)
     parts = [f"{valid} of {len(validation.reports)} cases valid"]
     if validation.killed is not None:
-        parts.append(f"{100 * validation.killed:.1f} % of the mutants killed")
+        least = f" (expected at least {100 * SET_KILLED_AT_LEAST:.0f} % over several cases)"
+        killed_share = f"{100 * validation.killed:.1f} % of the mutants killed"
+        parts.append(killed_share + (least if validation.killed < SET_KILLED_AT_LEAST else ""))
     killed = {report.case: report.killed for report in validation.reports}
     weak = [case for case, share in killed.items() if share is not None and share < KILLED_AT_LEAST]
     if weak:

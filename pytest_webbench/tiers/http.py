@@ -28,6 +28,7 @@ from pytest_webbench.tiers.overload import Turnstile, overloaded
 from pytest_webbench.tiers.results import (
     ENVIRONMENT,
     MAXIMUM,
+    TIMEOUT,
     CheckResult,
     Deadlines,
     HttpTiers,
@@ -88,17 +89,31 @@ def first_failure(
 ) -> str | None:
     """Return the name of what an app fails first (`execution`, an example, check or exploit), or `None`.
 
-    The quick form of `run_http_tiers` at depth `secure`: it stops at the first failure.
+    The quick form of `run_http_tiers` at depth `secure`: it stops at the first failure. A failure by
+    running out of time on an overloaded machine is confirmed alone.
     """
     judge = _judge(case, files, entry, sandbox, deadlines)
-    with (turnstile or Turnstile()).beside_others():
-        return judge.first_failure()
+    turnstile = turnstile or Turnstile()
+    with turnstile.beside_others():
+        failure = judge.first_failure()
+    if failure is not None and failure.failure_class == TIMEOUT and overloaded():
+        with turnstile.alone():
+            failure = judge.first_failure()
+    return failure.name if failure else None
 
 
 def calibrate(case: Case, sandbox: Sandbox, maximum: Deadlines = MAXIMUM) -> Deadlines:
     """Return deadlines for `case` from one run of its reference on this machine."""
     files = {"app.py": case.reference}
     return calibrated(run_http_tiers(case, files, "app.py", sandbox, deadlines=maximum), maximum)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What failed first, and why."""
+
+    name: str
+    failure_class: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +136,14 @@ class _Judge:
         results += [self._try_alone(trial) for trial in self._trials(depth)]
         return self._summary(tuple(results), start.seconds)
 
-    def first_failure(self) -> str | None:
+    def first_failure(self) -> _Failure | None:
         with self._launch() as instance:
-            if not instance.wait_ready(self.deadlines.start).ok:
-                return "execution"
+            start = instance.wait_ready(self.deadlines.start)
+            if not start.ok:
+                return _Failure("execution", start.failure_class)
             results: Iterable[CheckResult] = self._examples(instance)
         results = chain(results, map(self._try_alone, self._trials("secure")))
-        return next((result.name for result in results if result.passed is False), None)
+        return next((_Failure(one.name, one.failure_class) for one in results if one.passed is False), None)
 
     def _launch(self) -> AbstractContextManager[Instance]:
         return self.sandbox.launch(self.source, self.limits)

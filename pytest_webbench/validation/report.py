@@ -23,6 +23,8 @@ class Options:
 
 
 DAILY = Options()
+SET_KILLED_AT_LEAST = 0.9
+"""Share of all mutants of several cases that their checks must notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,9 @@ class Validation:
 
     @property
     def ok(self) -> bool:
-        """Whether there are cases and all are valid."""
-        return bool(self.reports) and all(report.ok for report in self.reports)
+        """Whether there are cases, all are valid, and the checks of several notice enough mutants together."""
+        enough = len(self.reports) == 1 or self.killed is None or self.killed >= SET_KILLED_AT_LEAST
+        return bool(self.reports) and all(report.ok for report in self.reports) and enough
 
     @property
     def killed(self) -> float | None:

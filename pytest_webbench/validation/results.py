@@ -29,11 +29,7 @@ class Results:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._entries: dict[str, Any] = {}
-        if path is not None and path.exists():
-            stored = json.loads(path.read_text("utf-8"))
-            if stored.get("schema") == SCHEMA:
-                self._entries = stored["cases"]
+        self._entries = _stored(path)
 
     def find(self, case: Case, options: Options) -> CaseReport | None:
         """Return the result of an equal or more thorough validation of the same content."""
@@ -46,6 +42,7 @@ class Results:
         """Keep a clean result."""
         if not report.ok:
             return
+        self._entries |= _stored(self._path)
         self._entries[case.name] = {
             "fingerprint": fingerprint(case),
             "options": asdict(options),
@@ -56,6 +53,13 @@ class Results:
             waiting = self._path.with_suffix(".tmp")
             waiting.write_text(text + "\n", "utf-8")
             waiting.replace(self._path)
+
+
+def _stored(path: Path | None) -> dict[str, Any]:
+    if path is None or not path.exists():
+        return {}
+    stored = json.loads(path.read_text("utf-8"))
+    return dict(stored["cases"]) if stored.get("schema") == SCHEMA else {}
 
 
 def fingerprint(case: Case) -> str:

@@ -196,3 +196,19 @@ def test_the_first_failure_ends_the_matter(sandbox, tmp_path):
     assert failure("def check_a(client):\n    pass", "def exploit_a(client):\n    assert 0") == "exploit_a"
     assert failure("def check_a(client):\n    pass") is None
     assert failure(checks, app="1 / 0") == "execution"
+
+
+def test_a_first_failure_for_lack_of_time_on_a_busy_machine_is_confirmed_alone(sandbox, tmp_path, monkeypatch):
+    attempts = tmp_path / "attempts"
+    checks = f"""
+def check_a(client):
+    with open({str(attempts)!r}, "a") as file:
+        file.write("x")
+    if open({str(attempts)!r}).read() == "x":
+        raise TimeoutError("busy")
+"""
+    case = make_case(tmp_path, checks)
+    monkeypatch.setattr("pytest_webbench.tiers.http.overloaded", lambda: True)
+    turnstile = Turnstile(tmp_path / "locks")
+    assert first_failure(case, {"app.py": FLASK}, "app.py", sandbox, turnstile=turnstile) is None
+    assert attempts.read_text() == "xx"

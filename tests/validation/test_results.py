@@ -91,6 +91,22 @@ def test_a_file_of_another_schema_is_ignored_and_replaced(case, tmp_path):
     assert json.loads(file.read_text())["cases"]["flask/sample"]["report"]["killed"] == 1 - 1 / 40
 
 
+def test_validations_side_by_side_keep_each_others_results(case, tmp_path):
+    one, other = Results(tmp_path / "validation.json"), Results(tmp_path / "validation.json")
+    one.keep(case, FULL, REPORT)
+    other.keep(replace(case, name="flask/other"), FULL, REPORT)
+    assert Results(tmp_path / "validation.json").find(case, FULL) == REPORT
+
+
+def test_the_checks_of_several_cases_must_notice_nine_of_ten_mutants():
+    survivors = tuple(Survivor(f"number-{line}", line, "-a\n+b") for line in range(7))
+    weak = CaseReport("flask/weak", mutants=40, survivors=survivors)
+    strong = CaseReport("flask/strong", mutants=40)
+    assert Validation((weak,)).ok
+    assert not Validation((weak, weak)).ok
+    assert Validation((weak, strong)).ok
+
+
 def test_the_set_is_valid_if_there_are_cases_and_all_are():
     bad = CaseReport("flask/bad", errors=("wrong",), mutants=10)
     assert Validation((REPORT,)).ok
