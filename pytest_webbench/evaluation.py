@@ -9,8 +9,8 @@ import hashlib
 import json
 import platform
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -18,11 +18,13 @@ from typing import Any, Literal
 
 from pytest_webbench.cases import Case
 from pytest_webbench.completions.fetch import Fetched
+from pytest_webbench.completions.store import Stored
 from pytest_webbench.extraction import Code, extract_code
 from pytest_webbench.metrics import WebCodeBLEU
-from pytest_webbench.models import Message, ProviderError, Request
-from pytest_webbench.prompts import load_template, prompt_sha, render
-from pytest_webbench.records import Check, Outcome, Record, no_tiers
+from pytest_webbench.models import Completion, Message, ProviderError, Request
+from pytest_webbench.models.agent.orchestrator import REVISED, steps_of
+from pytest_webbench.prompts import Template, prompt_sha, render, template_sha, without_system
+from pytest_webbench.records import JUDGED, Check, Outcome, Record, Step, no_tiers
 from pytest_webbench.scoring import functional_pass, points, secure_pass
 from pytest_webbench.settings import Model
 from pytest_webbench.tiers import TierResult, structure, syntax
@@ -36,6 +38,13 @@ HTTP_TIERS: tuple[Literal["execution", "examples", "unit_tests", "exploits"], ..
     "unit_tests",
     "exploits",
 )
+SAMPLE_FIELDS = (
+    "run_id", "node_id", "case_id", "case_name", "framework", "category", "difficulty", "model", "model_id",
+    "provider", "hosting", "prompt_template", "template_sha", "prompt_sha", "sample", "parameters", "started_at",
+    "completion_key", "from_store", "model_returned", "finish_reason", "input_tokens", "output_tokens", "cost",
+    "latency_seconds", "trace",
+)  # fmt: skip
+"""What a record says of its sample and completion, not of the verdict."""
 NO_CODE = {
     "no_code": "the answer holds no code",
     "truncated": "the answer was cut at max_tokens before the code was complete",
@@ -51,13 +60,19 @@ class Sample:
     case: Case
     model: Model
     endpoint: str
-    template: str
+    template: Template
     index: int
+
+    @property
+    def identity(self) -> tuple[str, str, str, int]:
+        """Case name, model, template and index: what tells the sample apart from the others of its run."""
+        return self.case.name, self.model.alias, self.template.name, self.index
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
         """The chat messages that are sent."""
-        return render(load_template(self.template), self.case)
+        messages = render(self.template, self.case)
+        return messages if self.model.writer.entry.system_role else without_system(messages)
 
     @cached_property
     def request(self) -> Request:
@@ -78,25 +93,18 @@ class Evaluation:
 
 def evaluate(run_id: str, sample: Sample, fetched: Fetched, bench: Workbench) -> Evaluation:
     """Judge one completion."""
-    started = time.monotonic()
-    completion, case = fetched.completion, sample.case
-    code = extract_code(completion.text, case.framework, completion.finish_reason)
-    if completion.blocked:
-        verdict = _blocked(completion.blocked)
-    elif completion.refusal or code.text is None:
-        verdict = _without_code(case, "refused" if completion.refusal else code.failure_class or "no_code", bench)
-    else:
-        verdict = _of_code(case, code, code.text, bench)
-    verdict["flags"] = tuple(dict.fromkeys((*completion.flags, *code.flags, *verdict.get("flags", ()))))
-    record = Record(
-        **_of_sample(run_id, sample),
-        **_of_completion(fetched),
-        **verdict,
-        extraction_rule=code.rule,
-        code_sha=None if code.text is None else hashlib.sha256(code.text.encode("utf-8", "replace")).hexdigest(),
-        duration_seconds=round(time.monotonic() - started, 4),
-    )
-    return Evaluation(record, _answer(sample, fetched, code))
+    of_sample = _of_sample(run_id, sample)
+    code, verdict = _judged(sample.case, fetched.completion, bench)
+    record = Record(**of_sample, **_of_completion(fetched), **verdict)
+    return Evaluation(record, _answer(record, sample.messages, fetched.completion, code))
+
+
+def judge_again(record: Record, case: Case, stored: Stored, bench: Workbench) -> Evaluation:
+    """Judge a stored completion anew; what its record says of the sample and of the completion stays."""
+    code, verdict = _judged(case, stored.completion, bench)
+    kept = {name: getattr(record, name) for name in SAMPLE_FIELDS}
+    again = Record(**{**kept, "case_version": case.version, "versions": installed_versions()}, **verdict)
+    return Evaluation(again, _answer(again, stored.request.messages, stored.completion, code))
 
 
 def not_obtained(run_id: str, sample: Sample, error: ProviderError) -> Evaluation:
@@ -121,6 +129,47 @@ def installed_versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return versions
+
+
+def _judged(case: Case, completion: Completion, bench: Workbench) -> tuple[Code, dict[str, Any]]:
+    """Return the code, and everything that a record says of it."""
+    started = time.monotonic()
+    code = extract_code(completion.text, case.framework, completion.finish_reason)
+    verdict = _judge(case, completion, code, bench)
+    flags = (*completion.flags, *code.flags, *verdict.get("flags", ()), *_effect(case, completion, verdict, bench))
+    return code, {
+        **verdict,
+        "flags": tuple(dict.fromkeys(flags)),
+        "extraction_rule": code.rule,
+        "code_sha": None if code.text is None else hashlib.sha256(code.text.encode("utf-8", "replace")).hexdigest(),
+        "duration_seconds": round(time.monotonic() - started, 4),
+    }
+
+
+def _judge(case: Case, completion: Completion, code: Code, bench: Workbench) -> dict[str, Any]:
+    if completion.blocked:
+        return _blocked(completion.blocked)
+    if completion.refusal or code.text is None:
+        return _without_code(case, "refused" if completion.refusal else code.failure_class or "no_code", bench)
+    return _of_code(case, code, code.text, bench)
+
+
+def _effect(case: Case, completion: Completion, verdict: Mapping[str, Any], bench: Workbench) -> tuple[str, ...]:
+    """Return `repaired` or `broken` where an agent's revisions changed the verdict on its first version."""
+    if REVISED not in completion.flags or verdict["status"] not in JUDGED:
+        return ()
+    step = steps_of(completion)[0]
+    first = Completion(step["reply"], step["finish_reason"])
+    code = extract_code(first.text, case.framework, first.finish_reason)
+    before, after = _judge(case, first, code, bench)["status"], verdict["status"]
+    if before == after or before not in JUDGED:
+        return ()
+    return ("repaired",) if after == "passed" else ("broken",)
+
+
+def _trace(completion: Completion) -> tuple[Step, ...]:
+    names = [item.name for item in fields(Step)]
+    return tuple(Step(**{name: step[name] for name in names}) for step in steps_of(completion))
 
 
 def _blocked(by: str) -> dict[str, Any]:
@@ -276,7 +325,8 @@ def _of_sample(run_id: str, sample: Sample) -> dict[str, Any]:
         "model_id": model.entry.model_id,
         "provider": model.entry.provider,
         "hosting": model.entry.hosting,
-        "prompt_template": sample.template,
+        "prompt_template": sample.template.name,
+        "template_sha": template_sha(sample.template),
         "prompt_sha": prompt_sha(sample.messages),
         "sample": sample.index,
         "parameters": asdict(sample.request.parameters),
@@ -296,22 +346,31 @@ def _of_completion(fetched: Fetched) -> dict[str, Any]:
         "output_tokens": completion.output_tokens,
         "cost": completion.cost,
         "latency_seconds": completion.latency_seconds,
+        "trace": _trace(completion),
     }
 
 
-def _answer(sample: Sample, fetched: Fetched, code: Code) -> str:
+def _answer(record: Record, messages: Sequence[Message], completion: Completion, code: Code) -> str:
     """Return one line for `completions.jsonl`."""
     return json.dumps(
         {
-            "case_name": sample.case.name,
-            "model": sample.model.alias,
-            "prompt_template": sample.template,
-            "sample": sample.index,
-            "completion_key": fetched.key,
-            "messages": [asdict(message) for message in sample.messages],
-            "reply": fetched.completion.text,
+            "case_name": record.case_name,
+            "model": record.model,
+            "prompt_template": record.prompt_template,
+            "sample": record.sample,
+            "completion_key": record.completion_key,
+            "messages": [asdict(message) for message in messages],
+            "reply": completion.text,
             "code": code.text,
             "files": dict(code.files),
+            **_steps(completion),
         },
         separators=(",", ":"),
     )
+
+
+def _steps(completion: Completion) -> dict[str, Any]:
+    """Return what was said in each step of an agent; nothing for a single model."""
+    names = ("iteration", "role", "model", "messages", "reply", "code")
+    steps = [{name: step[name] for name in names} for step in steps_of(completion)]
+    return {"steps": steps} if steps else {}

@@ -13,6 +13,7 @@ from pytest_webbench.records import OUTCOME_FIELDS
 if TYPE_CHECKING:
     from pytest_webbench.records import Record
     from pytest_webbench.run import Bench
+    from pytest_webbench.shards import Shard
 
 PROPERTY = "webbench"
 ANSWER = "webbench_answer"
@@ -56,7 +57,7 @@ class ModelNode(pytest.Collector):
     def collect(self) -> Iterator[pytest.Collector]:
         """Yield a node per prompt template."""
         for template in self.config.stash[BENCH].settings.templates:
-            yield TemplateNode.from_parent(self, name=template, case=self.case, model=self.name)
+            yield TemplateNode.from_parent(self, name=template.name, case=self.case, model=self.name)
 
 
 class TemplateNode(pytest.Collector):
@@ -95,7 +96,9 @@ class SampleItem(pytest.Item):
 
     def setup(self) -> None:
         """Obtain the completion and judge it; a sample that could not be judged is a pytest error."""
-        evaluation = self.config.stash[BENCH].evaluate(self)
+        bench = self.config.stash[BENCH]
+        sample = bench.sample(self.nodeid, self.case, self.model, self.template, self.index)
+        evaluation = bench.evaluate(sample)
         if evaluation is None:
             return
         self.record = record = evaluation.record
@@ -116,6 +119,15 @@ class SampleItem(pytest.Item):
     def reportinfo(self) -> tuple[Any, int | None, str]:
         """Name the sample in headings."""
         return self.path, None, f"{self.case.name} {self.model} {self.template} {self.name}"
+
+
+def keep_shard(config: pytest.Config, items: list[pytest.Item], shard: Shard) -> None:
+    """Deselect the samples whose case another shard has."""
+    kept = shard.of(item.case.id for item in items if isinstance(item, SampleItem))
+    others = [item for item in items if isinstance(item, SampleItem) and item.case.id not in kept]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if not isinstance(item, SampleItem) or item.case.id in kept]
 
 
 def explain(record: Record) -> str:

@@ -6,9 +6,12 @@ Ctrl-C, SIGTERM and SIGKILL. Reports read this folder and nothing else.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -24,6 +27,13 @@ SampleId = tuple[str, str, str, int]
 def sample_id(record: Record) -> SampleId:
     """Return which sample a record is of."""
     return record.case_name, record.model, record.prompt_template, record.sample
+
+
+def new_run_id() -> str:
+    """Return a name for a run: UTC time and a short hash."""
+    now = datetime.now(UTC)
+    salt = hashlib.sha256(f"{now.isoformat()} {os.getpid()}".encode()).hexdigest()[:6]
+    return f"{now:%Y%m%dT%H%M%SZ}-{salt}"
 
 
 @dataclass(slots=True)

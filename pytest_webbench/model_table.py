@@ -10,10 +10,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pytest_webbench.models.agent.context import RoleName
+
 ALIAS = re.compile(r"[A-Za-z0-9._-]+")
 DEFAULT_TEMPERATURE = 0.8
 DEFAULT_MAX_TOKENS = 2048
+DEFAULT_ITERATIONS = 3
 AGENT_KEY = "agent_system"
+ROLES: tuple[RoleName, ...] = ("codegen", "reviewer", "debugger")
+OF_AGENTS = frozenset({"provider", *ROLES, "max_iterations", "observe", "samples", "hosting", "size_b", "exclude"})
 
 Provider = Literal["openai", "gemini", "local", "agent", "reference", "imported"]
 IMPORTED = "imported"
@@ -53,6 +58,7 @@ class ModelEntry(BaseModel):
     timeout: Positive = 600.0
     max_retries: Annotated[int, Field(ge=0)] | None = None
     n_per_request: Annotated[int, Field(gt=0)] = 1
+    system_role: bool = True
     price: Price | None = None
     hosting: Literal["paid", "local"] = "paid"
     size_b: Positive | None = None
@@ -64,7 +70,8 @@ class ModelEntry(BaseModel):
     codegen: str | None = None
     reviewer: str | None = None
     debugger: str | None = None
-    max_iterations: Annotated[int, Field(ge=0)] | None = None
+    max_iterations: Annotated[int, Field(ge=0)] = DEFAULT_ITERATIONS
+    observe: Literal["examples"] | None = None
 
     @property
     def model_id(self) -> str:
@@ -216,6 +223,16 @@ def _entry(path: Path, alias: str, table: Mapping[str, Any]) -> ModelEntry:
         raise TableError(f"{path}: models.{alias}.{key}: {what}") from None
     if entry.provider in ("openai", "gemini") and entry.model is None:
         raise TableError(f"{path}: models.{alias}.model: required key is missing")
+    if entry.provider == "agent":
+        _check_agent(f"{path}: models.{alias}", entry)
     if entry.n_per_request > 1 and entry.provider != "openai":
         raise TableError(f"{path}: models.{alias}.n_per_request: only the provider openai answers several times")
     return entry
+
+
+def _check_agent(where: str, entry: ModelEntry) -> None:
+    for role in ROLES:
+        if getattr(entry, role) is None:
+            raise TableError(f"{where}.{role}: required key is missing: the name of the model that plays this role")
+    if idle := sorted(entry.model_fields_set - OF_AGENTS):
+        raise TableError(f"{where}.{idle[0]}: an agent has no {idle[0]}; set it for the models of its roles")

@@ -27,6 +27,10 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
         },
     ),
     (
+        "--webbench-templates",
+        {"metavar": "DIR", "help": "Folder of prompt templates of your own, NAME.toml each, beside the built-in ones"},
+    ),
+    (
         "--webbench-temperature",
         {"type": float, "metavar": "T", "help": "Override the models' temperature (default: 0.8)"},
     ),
@@ -97,7 +101,11 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--webbench-refresh", {"action": "store_true", "help": "Ask again although a completion is stored"}),
     (
         "--webbench-store",
-        {"metavar": "FILE", "help": "Completion store (default: .webbench/completions.sqlite)"},
+        {
+            "metavar": "FILE",
+            "help": "Completion store: a file, or postgresql://USER@HOST/DATABASE where hosts share no disk "
+            "(default: .webbench/completions.sqlite)",
+        },
     ),
     ("--webbench-report-dir", {"metavar": "DIR", "help": "Where reports are written (default: reports)"}),
     (
@@ -152,12 +160,21 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
             "help": "Gate, repeatable: smallest accepted value of a metric, as for --webbench-max-drop",
         },
     ),
+    (
+        "--webbench-shard",
+        {
+            "metavar": "I/N",
+            "help": "Run part I of N: an equal share of the selected cases, the same on every machine. "
+            "'webbench report' and 'webbench gate' merge the parts; no gate option goes with it",
+        },
+    ),
     ("--webbench-run-id", {"metavar": "ID", "help": "Name of the run (default: UTC time and a short hash)"}),
 )
 
 INI = (
     ("webbench_samples", "Samples per case, model and template"),
     ("webbench_prompt", "Prompt templates, separated by spaces"),
+    ("webbench_templates", "Folder of prompt templates of your own"),
     ("webbench_models", "Models table"),
     ("webbench_store", "Completion store"),
     ("webbench_report_dir", "Where reports are written"),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_webbench.agents import AgentPlan, Player
 from pytest_webbench.cases import Case
 from pytest_webbench.completions.estimates import Price
 from pytest_webbench.completions.fetch import ModelPlan
-from pytest_webbench.model_table import IMPORTED
+from pytest_webbench.model_table import IMPORTED, ModelEntry
 from pytest_webbench.models import InfrastructureError, Provider
 from pytest_webbench.models.local.weights import PACKAGED, OwnWeights, PackagedWeights, hub_weights
 from pytest_webbench.settings import Model, SettingsError
@@ -22,6 +23,18 @@ class Plan:
 
     endpoint: str
     fetch: ModelPlan
+
+
+def plans_of(models: Iterable[Model], answers: Mapping[str, str], root: Path) -> dict[str, Plan]:
+    """Return the plan of each model by alias; models that differ in their parameters alone share one."""
+    shared: dict[tuple[ModelEntry, str | None], Plan] = {}
+    plans: dict[str, Plan] = {}
+    for model in models:
+        served = model.entry, model.base_url
+        if served not in shared:
+            shared[served] = plan_of(model, answers, root)
+        plans[model.alias] = shared[served]
+    return plans
 
 
 def plan_of(model: Model, answers: Mapping[str, str], root: Path) -> Plan:
@@ -40,14 +53,34 @@ def plan_of(model: Model, answers: Mapping[str, str], root: Path) -> Plan:
             return Plan(IMPORTED, _fetch(model, _nothing_to_ask))
         case "reference":
             return Plan("reference", _fetch(model, lambda: _reference(answers)))
-    raise SettingsError(f"--model {model.alias}: this version has no {model.entry.provider} provider yet")
+    raise SettingsError(f"{model.alias} is an agent: its answers cannot come from elsewhere, those of its roles can")
+
+
+def agent_plan(model: Model, endpoints: Mapping[str, str]) -> AgentPlan:
+    """Return the plan of an agent; `endpoints` are those of its roles' models, by alias."""
+    players = {
+        role: Player(one.alias, one.entry.model_id, endpoints[one.alias], one.parameters, one.entry.system_role)
+        for role, one in model.roles.items()
+    }
+    return AgentPlan(players, model.entry.max_iterations, model.entry.observe == "examples")
 
 
 def endpoint_of(endpoint: str, model: Model, case: Case) -> str:
-    """Return the endpoint of a request; another reference solution is another endpoint."""
-    if model.entry.provider != "reference":
-        return endpoint
-    return f"{endpoint}:{hashlib.sha256(case.reference.encode()).hexdigest()}"
+    """Return the endpoint of a request, which also holds what an answer depends on beside its messages.
+
+    For the reference model that is the reference solution; for an agent the framework, and the public examples
+    where it observes them.
+    """
+    if model.entry.provider == "reference":
+        return f"{endpoint}:{_sha(case.reference)}"
+    if model.entry.provider == "agent":
+        seen = f":{_sha(repr((case.examples, case.examples_setup, case.imports)))}" if model.entry.observe else ""
+        return f"{endpoint}:{case.framework}{seen}"
+    return endpoint
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _fetch(model: Model, provider: Callable[[], Provider]) -> ModelPlan:

@@ -53,6 +53,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 class SampleHooks:
     """Hooks of every process that runs samples."""
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave the other shards' samples out of what was selected."""
+        from pytest_webbench.items import BENCH, keep_shard
+
+        shard = config.stash[BENCH].settings.shard
+        if shard is not None:
+            keep_shard(config, items, shard)
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Let the conversation travel with the report of the phase that judged it."""
@@ -115,6 +124,15 @@ class ControllerHooks:
     def pytest_configure_node(self, node: Any) -> None:
         """Give a worker its line to the fetcher."""
         self.session.connect(node)
+
+    def pytest_testnodeready(self, node: Any) -> None:
+        """Note where a worker is."""
+        self.session.hosts.up(node)
+
+    def pytest_testnodedown(self, node: Any, error: object | None) -> None:
+        """See to it that a lost host's worker is replaced elsewhere."""
+        if error:
+            self.session.lost(node)
 
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Expect the samples that a worker collected."""

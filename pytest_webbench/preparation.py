@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_webbench.completions.estimates import Price, input_tokens, most_output_tokens
+from pytest_webbench.demands import demands
 from pytest_webbench.evaluation import Sample
 from pytest_webbench.exits import FAILED, NOT_JUDGED, PASSED, USAGE_ERROR
 from pytest_webbench.items import PROPERTY
@@ -29,8 +29,9 @@ CAUSES_SHOWN = 5
 class Forecast:
     """What a run would ask of one model.
 
-    Of `items` samples `stored` have their completion; `to_ask` requests remain, for about `input_tokens`
-    and at most `output_tokens`. `cost` is the most that they can cost in USD, None where the price is unknown.
+    Of `items` samples `stored` have their completion; `to_ask` requests remain (of an agent: at most), for about
+    `input_tokens` and at most `output_tokens`. `cost` is the most that they can cost in USD, None where the price
+    is unknown.
     """
 
     model: str
@@ -52,17 +53,16 @@ def forecast(samples: Iterable[Sample], stored: frozenset[str]) -> list[Forecast
 
 def _forecast(model: Model, samples: Sequence[Sample], stored: frozenset[str]) -> Forecast:
     waiting = {sample.request.key: sample for sample in samples if sample.request.key not in stored}
-    given = round(sum(input_tokens(sample.request) for sample in waiting.values()))
-    made = sum(most_output_tokens(sample.request) for sample in waiting.values())
-    price = model.entry.price
+    calls = [call for sample in waiting.values() for call in demands(model, sample.request)]
+    costs = [call.cost for call in calls if call.cost is not None]
     return Forecast(
         model=model.alias,
         items=len(samples),
         stored=sum(sample.request.key in stored for sample in samples),
-        to_ask=len(waiting),
-        input_tokens=given,
-        output_tokens=made,
-        cost=Price(price.input, price.output).cost(given, made) if price else None if waiting else 0.0,
+        to_ask=len(calls),
+        input_tokens=round(sum(call.input_tokens for call in calls)),
+        output_tokens=sum(call.output_tokens for call in calls),
+        cost=sum(costs) if len(costs) == len(calls) else None,
     )
 
 

@@ -61,6 +61,28 @@ class Check:
     response: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of an agent's role; `syntax` and `structure` are the verdicts on the code that there is after it.
+
+    `model` is the role's alias. `is_correct` is a reviewer's judgement, None for other roles and where its reply
+    could not be read. Tokens, cost (USD) and latency (seconds) are those of the call.
+    """
+
+    iteration: int
+    role: Literal["codegen", "reviewer", "debugger"]
+    model: str
+    completion_key: str
+    syntax: Outcome
+    structure: Outcome
+    is_correct: bool | None = None
+    finish_reason: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    latency_seconds: float | None = None
+
+
 def no_tiers() -> dict[str, Outcome]:
     """Return the tiers of a sample of which nothing was assessed."""
     return dict.fromkeys(TIERS, "not_assessed")
@@ -68,7 +90,10 @@ def no_tiers() -> dict[str, Outcome]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One sample. Numbers that are not known are None; times in seconds, cost in USD, points 0-100."""
+    """One sample. Numbers that are not known are None; times in seconds, cost in USD, points 0-100.
+
+    `trace` holds the calls of an agent's roles in order; it is empty for a single model.
+    """
 
     schema: int = SCHEMA
     run_id: str
@@ -85,6 +110,7 @@ class Record:
     provider: str
     hosting: str
     prompt_template: str
+    template_sha: str | None = None
     prompt_sha: str | None = None
     sample: int
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -116,6 +142,7 @@ class Record:
     output_tokens: int | None = None
     cost: float | None = None
     latency_seconds: float | None = None
+    trace: tuple[Step, ...] = ()
     extraction_rule: str | None = None
     code_sha: str | None = None
     sandbox: str | None = None
@@ -139,6 +166,7 @@ class Record:
         known = {item.name for item in fields(cls)}
         data = {key: value for key, value in data.items() if key in known}
         data["checks"] = tuple(Check(**check) for check in data.get("checks", ()))
+        data["trace"] = tuple(Step(**step) for step in data.get("trace", ()))
         data["flags"] = tuple(data.get("flags", ()))
         return cls(**data)
 

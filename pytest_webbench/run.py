@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pytest_webbench.agents import AgentPlan, Agents
 from pytest_webbench.cases import Case, check_unique_ids, find_case_files, load_case_file
 from pytest_webbench.completions.fetch import Fetched, Fetcher
-from pytest_webbench.completions.store import CompletionStore
+from pytest_webbench.completions.store import CompletionStore, open_store
 from pytest_webbench.evaluation import Evaluation, Sample, evaluate, installed_versions, not_obtained
 from pytest_webbench.ledger import Ledger
 from pytest_webbench.models import ProviderError, Request
-from pytest_webbench.plans import endpoint_of, plan_of
-from pytest_webbench.prompts import load_template, render
-from pytest_webbench.settings import Model, Settings
+from pytest_webbench.observation import Observer
+from pytest_webbench.plans import agent_plan, endpoint_of, plans_of
+from pytest_webbench.prompts import template_sha
+from pytest_webbench.settings import Model, Settings, SettingsError, asked_models
 from pytest_webbench.workbench import Workbench
-
-if TYPE_CHECKING:
-    from pytest_webbench.items import SampleItem
 
 Ask = Callable[[str, Request], Fetched]
 
@@ -35,11 +34,14 @@ class Bench:
     workbench: Workbench
     ask: Ask
 
-    def evaluate(self, item: SampleItem) -> Evaluation | None:
-        """Obtain the completion of an item's sample and judge it; None where it is only to be obtained."""
-        sample = sample_of(self.settings, self.endpoints, item.nodeid, item.case, item.model, item.template, item.index)
+    def sample(self, node_id: str, case: Case, alias: str, template: str, index: int) -> Sample:
+        """Return the sample that an item takes."""
+        return sample_of(self.settings, self.endpoints, node_id, case, alias, template, index)
+
+    def evaluate(self, sample: Sample) -> Evaluation | None:
+        """Obtain the completion of a sample and judge it; None where it is only to be obtained."""
         try:
-            fetched = self.ask(item.model, sample.request)
+            fetched = self.ask(sample.model.alias, sample.request)
         except ProviderError as error:
             return not_obtained(self.settings.run_id, sample, error)
         if self.settings.generate_only:
@@ -62,17 +64,23 @@ class Run:
     fetcher: Fetcher
     ledger: Ledger
     answers: dict[str, str]
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str]
+    agents: Agents
+    observer: Observer | None = None
     _by_node: dict[str, Case] = field(default_factory=dict)
 
     def ask(self, alias: str, request: Request) -> Fetched:
         """Return one completion, waiting for it."""
-        return self.fetcher.submit(alias, request).result()
+        return self.submit(alias, request).result()
+
+    def submit(self, alias: str, request: Request) -> Future[Fetched]:
+        """Return the future of one completion, a model's or an agent's."""
+        return (self.agents if alias in self.agents else self.fetcher).submit(alias, request)
 
     def begin(self, node_ids: Iterable[str]) -> None:
         """Expect these samples and announce their completions in this order."""
         samples = self.samples(node_ids)
-        self.ledger.expect((sample.case.name, sample.model.alias, sample.template, sample.index) for sample in samples)
+        self.ledger.expect(sample.identity for sample in samples)
         self.announce(samples)
 
     def samples(self, node_ids: Iterable[str]) -> list[Sample]:
@@ -85,7 +93,11 @@ class Run:
             self.labels[sample.request.key] = f"{sample.case.name} {sample.model.alias} sample-{sample.index}"
             if sample.model.entry.provider == "reference":
                 self.answers[sample.request.key] = sample.case.reference
-        self.fetcher.prefetch((sample.model.alias, sample.request) for sample in samples)
+        single = [sample for sample in samples if sample.model.alias not in self.agents]
+        self.fetcher.prefetch((sample.model.alias, sample.request) for sample in single)
+        for sample in samples:
+            if sample.model.alias in self.agents:
+                self.agents.announce(sample.model.alias, sample.request, sample.case)
 
     def stored(self, samples: Iterable[Sample]) -> frozenset[str]:
         """Return the keys of those samples' completions that are in the store."""
@@ -100,6 +112,8 @@ class Run:
     def close(self) -> None:
         """Stop asking, close the store and the ledger."""
         self.fetcher.close()
+        if self.observer is not None:
+            self.observer.close()
         self.ledger.close()
 
     def _sample(self, node_id: str) -> Sample:
@@ -128,7 +142,8 @@ def sample_of(
 ) -> Sample:
     """Return the sample that an item takes."""
     model = settings.model(alias)
-    return Sample(node_id, case, model, endpoint_of(endpoints[alias], model, case), template, index)
+    endpoint = endpoint_of(endpoints[alias], model, case)
+    return Sample(node_id, case, model, endpoint, settings.template(template), index)
 
 
 def is_sample(node_id: str) -> bool:
@@ -146,11 +161,15 @@ def load_selected_cases(arguments: Sequence[str], directory: Path) -> list[Case]
     return cases
 
 
-def start_run(settings: Settings, cases: Sequence[Case]) -> Run:
+def start_run(settings: Settings, cases: Sequence[Case], selection: Mapping[str, Any]) -> Run:
     """Open the store and prepare the run; raises `StoreError` where the store cannot be used."""
     answers: dict[str, str] = {}
-    plans = {model.alias: plan_of(model, answers, settings.root) for model in settings.models}
-    store = CompletionStore(settings.store)
+    labels: dict[str, str] = {}
+    plans = plans_of(asked_models(settings.models), answers, settings.root)
+    endpoints = {alias: plan.endpoint for alias, plan in plans.items()}
+    agents = {model.alias: agent_plan(model, endpoints) for model in settings.models if model.roles}
+    observer = _observer(settings, agents)
+    store = open_store(settings.store)
     fetcher = Fetcher(
         {alias: plan.fetch for alias, plan in plans.items()},
         store,
@@ -159,24 +178,65 @@ def start_run(settings: Settings, cases: Sequence[Case]) -> Run:
         refresh=settings.refresh,
         budget=settings.budget,
     )
-    ledger = Ledger(settings.run_folder, describe(settings, cases))
-    endpoints = {alias: plan.endpoint for alias, plan in plans.items()}
-    return Run(settings, endpoints, cases, store, fetcher, ledger, answers)
+    ledger = Ledger(settings.run_folder, describe(settings, cases, selection))
+    endpoints |= {alias: plan.endpoint for alias, plan in agents.items()}
+    team = Agents(agents, fetcher, labels, observer)
+    return Run(settings, endpoints, cases, store, fetcher, ledger, answers, labels, team, observer)
 
 
-def describe(settings: Settings, cases: Sequence[Case]) -> dict[str, Any]:
-    """Return what `run.json` says of a run beside its expected samples."""
+def examined(workbench: Workbench, cases: Sequence[Case]) -> str | None:
+    """Try the sandbox out, and return what is to be said of it; None where nothing will be run.
+
+    Raises `SettingsError` where a strict sandbox is wanted and not to be had, `CaseError` for checks that cannot be
+    used.
+    """
+    if workbench.tier == "static" or not any("execution" in case.criteria for case in cases):
+        return None
+    line = workbench.examine()
+    if not workbench.why_no_sandbox:
+        _check_suites(cases)
+    if workbench.strict and workbench.why_no_sandbox:
+        raise SettingsError(f"--webbench-sandbox-strict: {workbench.why_no_sandbox}")
+    return line
+
+
+def _check_suites(cases: Sequence[Case]) -> None:
+    from pytest_webbench.tiers.checks import load_suite
+
+    for case in cases:
+        load_suite(case)
+
+
+def _observer(settings: Settings, agents: Mapping[str, AgentPlan]) -> Observer | None:
+    """Return what runs examples for agents, where one wants it and models are asked at all."""
+    wanting = [alias for alias, plan in agents.items() if plan.observe]
+    if not wanting or settings.dry_run or settings.offline:
+        return None
+    observer = Observer(Workbench("functional", settings.sandbox, settings.sandbox_strict))
+    if reason := observer.examine():
+        observer.close()
+        raise SettingsError(f"models.{wanting[0]}.observe: examples cannot be run here: {reason}")
+    return observer
+
+
+def describe(settings: Settings, cases: Sequence[Case], selection: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `run.json` says of a run beside its expected samples.
+
+    `selection` is what chose among the cases: shards of one run have the same one.
+    """
     return {
         "schema": 1,
         "run_id": settings.run_id,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": {
-            "templates": settings.templates,
+            "templates": {template.name: template_sha(template) for template in settings.templates},
             "tier": settings.tier,
             "sandbox": settings.sandbox,
             "report_only": settings.report_only,
             "budget": settings.budget,
         },
+        "shard": None if settings.shard is None else str(settings.shard),
+        "selection": dict(selection),
         "versions": installed_versions(),
         "models": {model.alias: _describe_model(model) for model in settings.models},
         "cases": {
@@ -204,19 +264,13 @@ def _describe_model(model: Model) -> dict[str, Any]:
         "exclude": entry.exclude,
         "samples": model.samples,
         "parameters": {**asdict(model.parameters), "extra": [list(pair) for pair in model.parameters.extra]},
+        **(_describe_agent(model) if model.roles else {}),
     }
 
 
-def prompts_json(settings: Settings, cases: Sequence[Case]) -> str:
-    """Return `prompts.json`: id, framework, template and messages of every prompt of the run."""
-    prompts = [
-        {
-            "id": case.id,
-            "framework": case.framework,
-            "template": name,
-            "messages": [asdict(message) for message in render(load_template(name), case)],
-        }
-        for case in cases
-        for name in settings.templates
-    ]
-    return json.dumps(prompts, indent=1, ensure_ascii=False) + "\n"
+def _describe_agent(model: Model) -> dict[str, Any]:
+    roles = {role: {"model_id": one.entry.model_id, "parameters": asdict(one.parameters)}
+             for role, one in model.roles.items()}  # fmt: skip
+    aliases: dict[str, Any] = {role: one.alias for role, one in model.roles.items()}
+    entry = model.entry
+    return {**aliases, "roles": roles, "max_iterations": entry.max_iterations, "observe": entry.observe}

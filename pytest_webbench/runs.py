@@ -15,7 +15,8 @@ from pydantic_core import from_json
 
 from pytest_webbench.ledger import COMPLETIONS, RUN
 from pytest_webbench.records import RECORDS, Record, RecordError, iterate_records
-from pytest_webbench.reports.references import REFERENCES, read_references
+from pytest_webbench.reports.references import PROMPTS, REFERENCES, read_references
+from pytest_webbench.shards import Shard, parse_shard
 from pytest_webbench.statistics.samples import Samples
 
 SHOWN = 3
@@ -29,6 +30,12 @@ class Runs:
 
     folders: tuple[Path, ...]
     description: Mapping[str, Any]
+
+    @property
+    def shard(self) -> str | None:
+        """Which part of a run this is, such as 2/4; None for a whole."""
+        shard: str | None = self.description.get("shard")
+        return shard
 
     @property
     def run_id(self) -> str:
@@ -46,15 +53,17 @@ class Runs:
     def write_merged(self, folder: Path) -> None:
         """Write the runs into one folder that can be read like any other run."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / RUN).write_text(json.dumps(self.description, indent=1) + "\n", "utf-8")
+        (folder / RUN).write_text(_json(self.description), "utf-8")
         for name in (RECORDS, COMPLETIONS):
             with (folder / name).open("wb") as merged:
                 for part in self.folders:
                     if (part / name).exists():
                         with (part / name).open("rb") as lines:
                             shutil.copyfileobj(lines, merged)
+        prompts = {json.dumps(prompt): None for part in self.folders for prompt in _prompts(part)}
+        (folder / PROMPTS).write_text(_json([json.loads(prompt) for prompt in prompts]), "utf-8")
         references = {case: text for part in self.folders for case, text in read_references(part).items()}
-        (folder / REFERENCES).write_text(json.dumps(references, indent=1) + "\n", "utf-8")
+        (folder / REFERENCES).write_text(_json(references), "utf-8")
 
 
 def open_runs(paths: Sequence[Path]) -> Runs:
@@ -72,6 +81,15 @@ def open_runs(paths: Sequence[Path]) -> Runs:
     _check_shards(described)
     _check_samples(described)
     return Runs(folders, _merged(described))
+
+
+def _prompts(folder: Path) -> list[Any]:
+    found: list[Any] = json.loads((folder / PROMPTS).read_text("utf-8")) if (folder / PROMPTS).exists() else []
+    return found
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def _description(folder: Path) -> Mapping[str, Any]:
@@ -101,15 +119,35 @@ def _check_alike(described: Sequence[Mapping[str, Any]], kind: str, keys: Sequen
 
 
 def _check_shards(described: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse a set of shards that lacks some; `shard` of `run.json` is I/N."""
-    found: dict[int, set[int]] = {}
+    """Refuse shards that are not of one selection of cases, and a model of which some shard is not there."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
     for description in described:
         if description.get("shard"):
-            index, count = (int(part) for part in str(description["shard"]).split("/"))
-            found.setdefault(count, set()).add(index)
-    for count, indices in found.items():
-        if missing := sorted(set(range(1, count + 1)) - indices):
-            raise RecordError("missing: " + ", ".join(f"shard {index}/{count}" for index in missing))
+            for alias in description["models"]:
+                found.setdefault(alias, []).append(description)
+    for alias, shards in found.items():
+        for other in shards[1:]:
+            _check_selection(shards[0], other)
+        shared = [parse_shard(str(description["shard"])) for description in shards]
+        missing = [str(one) for one in _whole(shared) if one not in shared]
+        if missing:
+            raise RecordError(f"missing: shard {', '.join(missing)} of {alias}")
+
+
+def _whole(shards: Sequence[Shard]) -> list[Shard]:
+    """Return every shard of the runs that these are parts of."""
+    counts = sorted({shard.count for shard in shards})
+    return [Shard(index, count) for count in counts for index in range(1, count + 1)]
+
+
+def _check_selection(a: Mapping[str, Any], b: Mapping[str, Any]) -> None:
+    runs = f"{a['run_id']} (shard {a['shard']}) and {b['run_id']} (shard {b['shard']})"
+    for option, value in b.get("selection", {}).items():
+        before = a.get("selection", {}).get(option)
+        if before != value:
+            raise RecordError(f"{runs} share out different cases: {option} {before} in one and {value} in the other")
+    if only := sorted(a["cases"].keys() ^ b["cases"].keys()):
+        _refuse(f"{runs} share out different cases, only one has", only)
 
 
 def _check_samples(described: Sequence[Mapping[str, Any]]) -> None:

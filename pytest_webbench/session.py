@@ -17,6 +17,7 @@ from pytest_webbench.completions.remote import RemoteFetcher, serve
 from pytest_webbench.completions.store import StoreError
 from pytest_webbench.exits import exit_status
 from pytest_webbench.gate import Gate, Verdict
+from pytest_webbench.hosts import Hosts
 from pytest_webbench.items import ANSWER, BENCH, PROPERTY
 from pytest_webbench.model_table import built_in_keys
 from pytest_webbench.models import ConfigError, InfrastructureError, Request
@@ -29,15 +30,17 @@ from pytest_webbench.reports.files import (
     point_latest_at,
     why_no_plots,
     write_accumulated,
+    write_asked,
     write_run_reports,
 )
 from pytest_webbench.reports.markdown import summary_markdown
 from pytest_webbench.reports.progress import ProgressLine
-from pytest_webbench.reports.references import write_references
 from pytest_webbench.reports.terminal import changes, flags, leaderboard, verdict_lines
-from pytest_webbench.run import Bench, Run, is_sample, load_selected_cases, prompts_json, start_run
-from pytest_webbench.settings import DEFAULT_TEMPLATE, Settings, SettingsError, read_settings
+from pytest_webbench.reports.worst import worst_cases
+from pytest_webbench.run import Bench, Run, examined, is_sample, load_selected_cases, start_run
+from pytest_webbench.settings import DEFAULT_TEMPLATE, HANDOVER, Handover, Settings, SettingsError, read_settings
 from pytest_webbench.statistics.comparison import Comparison
+from pytest_webbench.statistics.hypotheses import AS_IS, AS_IS_ALONE
 from pytest_webbench.statistics.samples import Samples
 from pytest_webbench.statistics.summary import Summary, summarise_samples
 from pytest_webbench.workbench import Workbench
@@ -78,17 +81,29 @@ def _configure_main(config: pytest.Config, settings: Settings) -> None:
         return
     gate = _gate(settings)
     read_benchmark(settings.report_dir / BENCHMARK)
-    run = start_run(settings, cases)
+    _check_shard(settings, cases)
+    run = start_run(settings, cases, _selection(config))
     if settings.dry_run or settings.generate_only:
         config.stash[BENCH] = Bench(settings, run.endpoints, _workbench(settings), run.ask)
         config.pluginmanager.register((DryRun if settings.dry_run else GenerateOnly)(config, run), "webbench-main")
         return
     bench = Bench(settings, run.endpoints, _workbench(settings), run.ask)
-    session = MainSession(config, run, bench.workbench, markers, gate, _examined(bench.workbench, cases))
+    session = MainSession(config, run, bench.workbench, markers, gate, examined(bench.workbench, cases))
     config.stash[BENCH] = bench
     config.pluginmanager.register(MainHooks(session), "webbench-main")
     if config.pluginmanager.hasplugin("dsession") or config.pluginmanager.hasplugin("xdist"):
         config.pluginmanager.register(ControllerHooks(session), "webbench-controller")
+
+
+def _check_shard(settings: Settings, cases: Sequence[Case]) -> None:
+    if settings.shard is not None and settings.shard.count > len(cases):
+        raise SettingsError(f"--webbench-shard {settings.shard}: there are only {len(cases)} cases to share out")
+
+
+def _selection(config: pytest.Config) -> dict[str, Any]:
+    """Return pytest's options that choose among the collected cases."""
+    chosen = {"-k": "keyword", "-m": "markexpr", "--deselect": "deselect"}
+    return {name: config.getoption(option) or None for name, option in chosen.items()}
 
 
 def _gate(settings: Settings) -> Gate:
@@ -97,26 +112,6 @@ def _gate(settings: Settings) -> Gate:
     aliases = [model.alias for model in settings.models]
     pairs = read_baseline(settings.baseline).paired(aliases, settings.baseline_model)
     return Gate(settings.rules, pairs, settings.baseline_common)
-
-
-def _examined(workbench: Workbench, cases: Sequence[Case]) -> str | None:
-    """Return what is to be said of the sandbox; None where nothing will be run."""
-    if workbench.tier == "static" or not any("execution" in case.criteria for case in cases):
-        return None
-    line = workbench.examine()
-    if not workbench.why_no_sandbox:
-        _check_suites(cases)
-    if workbench.strict and workbench.why_no_sandbox:
-        raise SettingsError(f"--webbench-sandbox-strict: {workbench.why_no_sandbox}")
-    return line
-
-
-def _check_suites(cases: Sequence[Case]) -> None:
-    """Raise `CaseError` for the first case whose checks cannot be used."""
-    from pytest_webbench.tiers.checks import load_suite
-
-    for case in cases:
-        load_suite(case)
 
 
 def _ask_nothing(alias: str, request: Request) -> Fetched:
@@ -149,6 +144,7 @@ class MainSession:
         self.sandbox = sandbox
         self.markers = markers
         self.gate = gate
+        self.hosts = Hosts()
         self.changes: dict[str, dict[str, Comparison]] = {}
         self.failing_tests = False
         self.summary: Summary | None = None
@@ -160,8 +156,11 @@ class MainSession:
         """Say what will be run."""
         settings = self.run.settings
         models = ", ".join(f"{model.alias} ({model.entry.model_id})" for model in settings.models)
-        line = f"webbench: run {settings.run_id}, models: {models}, templates: {', '.join(settings.templates)}"
-        return [line] if self.sandbox is None else [line, self.sandbox]
+        shard = "" if settings.shard is None else f", shard {settings.shard}"
+        templates = ", ".join(template.name for template in settings.templates)
+        line = f"webbench: run {settings.run_id}{shard}, models: {models}, templates: {templates}"
+        lines = [line] if self.sandbox is None else [line, self.sandbox]
+        return [*lines, f"webbench: {AS_IS_ALONE}"] if templates == AS_IS else lines
 
     def connect(self, node: Any) -> None:
         """Tell a worker what the run is, and answer what it asks for."""
@@ -169,13 +168,20 @@ class MainSession:
         node.workerinput.update(
             {
                 CHANNEL: channel,
-                "webbench_run_id": self.run.settings.run_id,
+                HANDOVER: Handover.of(self.run.settings).to_json(),
                 "webbench_endpoints": dict(self.run.endpoints),
                 "webbench_markers": list(self.markers),
                 "webbench_why_no_sandbox": self.workbench.why_no_sandbox,
             }
         )
-        serve(channel, self.run.fetcher.submit)
+        serve(channel, self.run.submit)
+
+    def lost(self, node: Any) -> None:
+        """Have a worker that was lost replaced, and say so where that is not on its own host."""
+        line = self.hosts.down(node)
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if line and reporter is not None:
+            reporter.write_line(f"\n{line}", yellow=True)
 
     def expect(self, node_ids: Sequence[str]) -> None:
         """Expect the samples among these items and start asking for their completions."""
@@ -189,10 +195,7 @@ class MainSession:
         """Refuse before the first call what cannot be compared with the baseline."""
         if self.gate.baseline is None or self.run.ledger.expected:
             return
-        planned = [
-            (sample.case.name, sample.model.alias, sample.template, sample.index)
-            for sample in self.run.samples(node_ids)
-        ]
+        planned = [sample.identity for sample in self.run.samples(node_ids)]
         samples = Samples.of((), {**self.run.ledger.description, "expected": planned})
         if differences := self.gate.differences(samples):
             raise pytest.UsageError(
@@ -232,9 +235,8 @@ class MainSession:
         if self.summary is None:
             return
         settings, cases = self.run.settings, self.run.asked_cases
-        write_references(settings.run_folder, cases)
-        (settings.run_folder / "prompts.json").write_text(prompts_json(settings, cases), "utf-8")
         write_accumulated(settings.report_dir, cases, records, built_in_keys(), DEFAULT_TEMPLATE)
+        write_asked(settings.run_folder, cases, settings.templates)
         write_run_reports(settings.run_folder, self.summary, samples, self.verdict, records=lambda: records)
         point_latest_at(settings.run_folder)
         append_step_summary(summary_markdown(self.summary, self.verdict))
@@ -252,10 +254,14 @@ class MainSession:
     def show(self, terminal: Any) -> None:
         """Show the leaderboard, what must be known beside it, and where the rest is."""
         if self.summary is None:
+            terminal.write_line(self._nothing_selected(), yellow=True)
             return
         progress = self.run.fetcher.progress()
         terminal.section("webbench")
-        terminal.write_line(leaderboard(self.summary, self.config.get_terminal_writer().fullwidth))
+        width = self.config.get_terminal_writer().fullwidth
+        terminal.write_line(leaderboard(self.summary, width))
+        for line in worst_cases(self.summary, self.run.ledger.records.values(), width):
+            terminal.write_line(line)
         for line in flags(self.summary):
             terminal.write_line(line, yellow=True)
         if self.workbench.why_no_sandbox:
@@ -269,6 +275,11 @@ class MainSession:
         terminal.write_line(f"reports: {os.path.relpath(self.run.settings.run_folder)}")
         if reason := why_no_plots():
             terminal.write_line(reason)
+
+    def _nothing_selected(self) -> str:
+        chosen = {"--webbench-shard": self.run.settings.shard, **self.run.ledger.description["selection"]}
+        by = "".join(f" {name} {value}" for name, value in chosen.items() if value)
+        return f"webbench: 0 of {len(self.run.cases)} cases selected{by and ' by'}{by}"
 
     def close(self) -> None:
         """Stop asking models and close the files."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from databases import postgres, server_programs
 from project import QUICK, write_case
 
 
@@ -44,3 +45,23 @@ def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
     """The same behaviour is wanted alone and under xdist."""
     arguments: tuple[str, ...] = request.param
     return arguments
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Run a PostgreSQL server; the URL of its database."""
+    programs = server_programs()
+    if programs is None:
+        pytest.skip("needs the programs of PostgreSQL's server")
+    with postgres(programs) as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """Empty the database; its URL."""
+    import psycopg
+
+    with psycopg.connect(postgres_server) as db:
+        db.execute("DROP TABLE IF EXISTS webbench_completions, webbench_store")
+    return postgres_server

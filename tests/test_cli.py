@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from packaging.requirements import Requirement
 from project import write_case
 
+from pytest_webbench.cases import Case, load_cases
 from pytest_webbench.cli import SUBCOMMANDS, main
 from pytest_webbench.commands.cases import BEGIN, END
 from pytest_webbench.commands.doctor import needed_by_cases, package_state
@@ -133,3 +134,22 @@ def test_cases_counts_and_renews_the_tables_in_a_file(webbench: Webbench, tmp_pa
     refused = webbench("cases", "cases", "--update", "empty.md")
     assert refused.exit_code == 4
     assert "expected the lines" in refused.stderr
+
+
+def test_the_dataset_survives_the_journey_through_dataset_json(webbench: Webbench, tmp_path: Path) -> None:
+    for name in ("alpha", "beta"):
+        write_case(tmp_path, name)
+    assert webbench("export", "--dataset", "cases", "exported").exit_code == 0
+    original, returned = load_cases(tmp_path / "cases"), load_cases(tmp_path / "exported")
+    assert [fields_kept(case) for case in returned] == [fields_kept(case) for case in original]
+    prompts = json.loads((tmp_path / "exported" / "prompts.json").read_text("utf-8"))
+    assert [(one["id"], one["framework"], one["template"]) for one in prompts] == [
+        ("web_alpha", "Flask", "web_expert"),
+        ("web_beta", "Flask", "web_expert"),
+    ]
+    assert original[0].prompt.strip() in prompts[0]["messages"][-1]["content"]
+
+
+def fields_kept(case: Case) -> tuple[str, ...]:
+    """Return what the schema of a dataset.json holds of a case."""
+    return case.id, case.domain, case.language, case.framework, case.source, case.prompt, case.reference

@@ -15,6 +15,7 @@ from pytest_webbench.completions.fetch import Fetched
 from pytest_webbench.evaluation import Sample, evaluate, not_obtained
 from pytest_webbench.model_table import ModelEntry
 from pytest_webbench.models import Completion, ConfigError, InfrastructureError, Parameters
+from pytest_webbench.prompts import load_template
 from pytest_webbench.records import Record
 from pytest_webbench.settings import Model
 from pytest_webbench.workbench import Workbench
@@ -47,7 +48,9 @@ def secure() -> Iterator[Workbench]:
 
 def sample(case: Case) -> Sample:
     entry = ModelEntry(provider="openai", model="acme/m")
-    return Sample("n", case, Model("m", entry, Parameters(temperature=0.8, seed=7), 1), "http://e", "web_expert", 3)
+    return Sample(
+        "n", case, Model("m", entry, Parameters(temperature=0.8, seed=7), 1), "http://e", load_template("web_expert"), 3
+    )
 
 
 def judge(case: Case, text: str | None, tier: Any = "static", bench: Workbench | None = None, **changes: Any) -> Record:

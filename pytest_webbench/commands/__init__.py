@@ -32,7 +32,10 @@ report_dir_option = click.option(
 
 
 store_option = click.option(
-    "--store", default=".webbench/completions.sqlite", show_default=True, help="The completion store."
+    "--store",
+    default=".webbench/completions.sqlite",
+    show_default=True,
+    help="The completion store: a file, or a postgresql:// URL.",
 )
 
 

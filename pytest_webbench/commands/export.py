@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pytest_webbench.cases import CaseError, load_cases
+from pytest_webbench.cases import Case, CaseError, load_cases
 from pytest_webbench.commands import fail, report_dir_option, run_folder, store_option
-from pytest_webbench.completions.store import CompletionStore, StoreError
+from pytest_webbench.completions.store import StoreError, is_there, open_store
 from pytest_webbench.completions.transfer import exported
 from pytest_webbench.ledger import RunData, read_run
+from pytest_webbench.prompts import load_template, prompts_json
 from pytest_webbench.records import RecordError
 from pytest_webbench.reports.conversations import chats
 from pytest_webbench.reports.single_files import dataset_entries, result_files
+from pytest_webbench.settings import DEFAULT_TEMPLATE
 
 
 @click.command("export")
@@ -26,7 +28,7 @@ from pytest_webbench.reports.single_files import dataset_entries, result_files
 @click.option("--conversations", is_flag=True, help="Write the chats of a run as JSON Lines, for fine-tuning.")
 @click.option("--passed", is_flag=True, help="With --conversations: those of passed samples only.")
 @click.option("--results", is_flag=True, help="Write <model>_single.json, <model>_pass1.json and agent_final.json.")
-@click.option("--dataset", metavar="CASES", help="Write the cases below CASES as one dataset.json.")
+@click.option("--dataset", metavar="CASES", help="Write the cases below CASES as dataset.json and prompts.json.")
 @store_option
 @report_dir_option
 def command(
@@ -41,15 +43,14 @@ def command(
 ) -> None:
     """Write the completion store as JSON Lines to OUT (default: standard output).
 
-    'webbench import' reads it elsewhere, under the same keys. With --conversations, --results (OUT is a folder
-    then) or --dataset something else is written; the first two are of the latest run unless --run names one.
+    'webbench import' reads it elsewhere, under the same keys. With --conversations, --results or --dataset (OUT is
+    a folder then) something else is written; the first two are of the latest run unless --run names one.
     """
     if sum((conversations, results, dataset is not None)) > 1:
         fail("one of --conversations, --results and --dataset, please")
     try:
         if dataset is not None:
-            entries = dataset_entries(load_cases(dataset))
-            _write(out, [json.dumps(entries, indent=1, ensure_ascii=False) + "\n"])
+            _write_dataset(Path(out if out != "-" else "."), load_cases(dataset))
         elif conversations:
             data = _run(run or "latest", report_dir)
             records = [record for record in data.records if record.status == "passed" or not passed]
@@ -67,13 +68,20 @@ def _run(name: str, report_dir: str) -> RunData:
 
 
 def _write_store(out: str, store: str, run: str | None, report_dir: str) -> None:
-    if not Path(store).exists():
+    if not is_there(store):
         fail(f"{store}: no such completion store")
     keys = None
     if run is not None:
         keys = {record.completion_key for record in _run(run, report_dir).records if record.completion_key}
-    with CompletionStore(Path(store)) as opened:
+    with open_store(store) as opened:
         _write(out, exported(opened, keys))
+
+
+def _write_dataset(folder: Path, cases: Sequence[Case]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    entries = json.dumps(dataset_entries(cases), indent=1, ensure_ascii=False) + "\n"
+    _write(str(folder / "dataset.json"), [entries])
+    _write(str(folder / "prompts.json"), [prompts_json(cases, [load_template(DEFAULT_TEMPLATE)])])
 
 
 def _write_results(folder: Path, data: RunData) -> None:

@@ -47,6 +47,8 @@ def command(
     try:
         rules = _rules(max_drop, fail_under, baseline is not None)
         found = open_runs([run_folder(run, report_dir) for run in runs])
+        if found.shard is not None:
+            fail(f"run {found.run_id} is shard {found.shard} only; give all shards of the run")
         samples = found.samples()
         pairs = None if baseline is None else _paired(baseline, report_dir, samples, baseline_model)
     except (BaselineError, GateError, RecordError) as error:

@@ -11,13 +11,13 @@ import click
 
 from pytest_webbench.cases import Case, CaseError, load_cases
 from pytest_webbench.commands import fail, store_option
-from pytest_webbench.completions.store import CompletionStore, Stored, StoreError
+from pytest_webbench.completions.store import Stored, StoreError, open_store
 from pytest_webbench.completions.transfer import TransferError, parsed, put_all, reply
 from pytest_webbench.evaluation import Sample
 from pytest_webbench.model_table import TableError, imported_entry, load_table
 from pytest_webbench.models import ConfigError
 from pytest_webbench.plans import endpoint_of, plan_of
-from pytest_webbench.prompts import template_names
+from pytest_webbench.prompts import load_template, template_names
 from pytest_webbench.settings import (
     DEFAULT_TEMPLATE,
     Model,
@@ -48,13 +48,13 @@ def command(
     """
     try:
         if model is None:
-            with CompletionStore(Path(store)) as opened, file.open(encoding="utf-8") as lines:
+            with open_store(store) as opened, file.open(encoding="utf-8") as lines:
                 click.echo(f"{file}: {put_all(opened, parsed(lines), replace=replace)}")
             return
         replies = _replies(file)
         known = _cases(cases, replies)
         items = list(_completions(_model(model, replies, table), template, known, replies))
-        with CompletionStore(Path(store)) as opened:
+        with open_store(store) as opened:
             click.echo(f"{file}: {put_all(opened, items, replace=replace)}")
     except (CaseError, ConfigError, SettingsError, StoreError, TableError, TransferError) as error:
         fail(str(error))
@@ -95,9 +95,10 @@ def _model(alias: str, replies: Replies, table: str | None) -> Model:
 def _completions(model: Model, template: str, cases: dict[str, Case], replies: Replies) -> Iterator[Stored]:
     if template not in template_names():
         fail(f"--prompt: unknown template {template!r}; known: {', '.join(template_names())}")
+    asked = load_template(template)
     endpoint, now = plan_of(model, {}, Path.cwd()).endpoint, datetime.now(UTC).isoformat(timespec="seconds")
     for name, texts in replies.items():
         case = cases[name]
         for index, text in enumerate(texts):
-            sample = Sample("", case, model, endpoint_of(endpoint, model, case), template, index)
+            sample = Sample("", case, model, endpoint_of(endpoint, model, case), asked, index)
             yield reply(sample.request, text, now)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pytest_webbench.completions.batches import Batch, Batches, Companion, shared_usage
 from pytest_webbench.completions.estimates import Price, highest_cost, most_output_tokens, most_tokens
 from pytest_webbench.completions.limits import Budget, Clock, Pace, Ticket, Turnstile, Window
 from pytest_webbench.completions.progress import FetchProgress, Tally
 from pytest_webbench.completions.retry import Patience, RetryPolicy
-from pytest_webbench.completions.store import CompletionStore
+from pytest_webbench.completions.store import CompletionStore, StoreError
 from pytest_webbench.completions.suspicions import suspicions
 from pytest_webbench.models import (
     Completion,
@@ -29,13 +29,17 @@ from pytest_webbench.models import (
 
 DEFAULT_CONCURRENCY = 16
 CLOSE_SECONDS = 1.0
+CLAIMED_SECONDS = 0.5
 FRUITLESS = frozenset({"unreachable", "empty_response", "bad_json"})
 FRUITLESS_SAMPLES = 5
+Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ModelPlan:
     """How to ask one model. `provider` is called once, off the event loop, before the first request.
+
+    Aliases with one and the same plan share its provider and its limits.
 
     `retries` takes the place of the policy's; with `n_per_request` above 1 one request may ask for several
     samples of a prompt, and the provider must be a `SeveralProvider`.
@@ -68,6 +72,7 @@ class _Job:
     request: Request
     key: str
     ticket: Ticket
+    awaited: bool = False
     future: Future[Fetched] = field(default_factory=Future)
     task: asyncio.Task[Fetched] | None = None
     sending: bool = False
@@ -99,8 +104,9 @@ class Fetcher:
     """Turns requests into completions. Lives in the main process; any thread may call it.
 
     A request is sent only if its key is not stored (with `refresh`: not yet answered in this run) and
-    not already on its way. What `submit` asks for goes ahead of what `prefetch` announced. A
-    `ConfigError` stops its model: nothing more is sent to it, and every further `submit` gets that error.
+    not already on its way, here or in another run that shares the store. What `submit` asks for goes
+    ahead of what `prefetch` announced. A `ConfigError` stops its model: nothing more is sent to it, and
+    every further `submit` gets that error.
     `budget` is in USD. The event loop starts with the first request that must be sent.
     """
 
@@ -130,13 +136,13 @@ class Fetcher:
         self._jobs: dict[str, _Job] = {}
         self._answered: dict[str, Fetched] = {}
         self._order = 0
-        self._lanes: dict[str, _Lane] = {}
+        self._lanes: dict[ModelPlan, _Lane] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
 
-    def submit(self, alias: str, request: Request) -> Future[Fetched]:
-        """Return the future of a completion that somebody waits for.
+    def submit(self, alias: str, request: Request, *, urgent: bool = True) -> Future[Fetched]:
+        """Return the future of a completion that somebody waits for; what is not `urgent` does not go ahead.
 
         Its result may raise a `ProviderError`; an unknown alias is a `KeyError` at once.
         """
@@ -146,12 +152,34 @@ class Fetcher:
             if job is None and (fetched := self._known(key)):
                 return _done(fetched)
             if job is None:
-                job = self._ask(alias, request, wanted=True)
+                job = self._ask(alias, request, wanted=urgent)
             elif job.future.done():
                 del self._jobs[key]
-            else:
+            elif urgent:
                 self._want(job)
+            job.awaited = True
             return job.future
+
+    def known(self, key: str) -> Fetched | None:
+        """Return a completion that is stored (with `refresh`: that was made in this run)."""
+        with self._lock:
+            return self._known(key)
+
+    def keep(self, request: Request, fetched: Fetched) -> None:
+        """Store a completion that was composed of others, which have been counted and paid for."""
+        self._store.put(request, fetched.completion)
+        with self._lock:
+            self._answered[fetched.key] = replace(fetched, completion=_NOTHING)
+
+    def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+        """Run a coroutine on the event loop; `close` cancels it."""
+        with self._lock:
+            if not self._closed:
+                return asyncio.run_coroutine_threadsafe(work, self._running())
+        work.close()
+        future: Future[Result] = Future()
+        future.set_exception(_interrupted())
+        return future
 
     def prefetch(self, asks: Iterable[tuple[str, Request]]) -> None:
         """Announce completions that will be needed, in the order of need."""
@@ -221,8 +249,8 @@ class Fetcher:
     # From here on everything runs on the event loop.
 
     def _lane(self, job: _Job) -> _Lane:
-        if job.alias not in self._lanes:
-            plan, clock = job.plan, self._clock
+        plan, clock = job.plan, self._clock
+        if plan not in self._lanes:
             width = min(plan.concurrency or self._concurrency, self._concurrency)
             requests = Window(plan.requests_per_minute, clock) if plan.requests_per_minute else None
             tokens = Window(plan.tokens_per_minute, clock) if plan.tokens_per_minute else None
@@ -230,8 +258,8 @@ class Fetcher:
             doorman = asyncio.get_running_loop().create_task(turnstile.run())
             known = self._store.models_returned(job.request.endpoint, job.request.model_id)
             batches = Batches(plan.n_per_request)
-            self._lanes[job.alias] = _Lane(plan, turnstile, batches, doorman, known_models=known)
-        return self._lanes[job.alias]
+            self._lanes[plan] = _Lane(plan, turnstile, batches, doorman, known_models=known)
+        return self._lanes[plan]
 
     def _launch(self, job: _Job) -> None:
         lane = self._lane(job)
@@ -267,14 +295,15 @@ class Fetcher:
         except ProviderError as error:
             final = self._final(lane, error, patience)
             raise final from None if final is error else error
-        return Fetched(job.key, completion, False, patience.attempts, patience.waited)
+        return Fetched(job.key, completion, not patience.attempts, patience.attempts, patience.waited)
 
     async def _attempt(self, lane: _Lane, job: _Job, batch: Batch, patience: Patience) -> Completion:
         if lane.stopped is not None:
             raise lane.stopped
         tokens: int | None = None
         provider = await self._provider(lane)
-        await lane.turnstile.enter(job.ticket)
+        if (found := await self._turn(lane, job)) is not None:
+            return found
         batch.sent = True
         asked = [job.request, *(companion.request for companion in batch.waiting)]
         try:
@@ -283,9 +312,30 @@ class Fetcher:
                 tokens = _used([first, *others])
         finally:
             lane.turnstile.leave(job.ticket, tokens)
+            self._store.release(job.key)
         for companion, completion in zip(batch.waiting, others, strict=False):
             companion.gift.set_result(completion)
         return first
+
+    async def _turn(self, lane: _Lane, job: _Job) -> Completion | None:
+        """Wait until it is this request's turn, or until another run that shares the store has its completion."""
+        while True:
+            await lane.turnstile.enter(job.ticket)
+            try:
+                claimed = self._store.claim(job.key)
+                found = None if self._refresh else self._store.get(job.key)
+            except StoreError:
+                lane.turnstile.back_out(job.ticket)
+                raise
+            if claimed and found is None:
+                return None
+            lane.turnstile.back_out(job.ticket)
+            if claimed:
+                self._store.release(job.key)
+            if found is not None:
+                self._tally.found(job.key)
+                return found
+            await self._clock.sleep(CLAIMED_SECONDS)
 
     async def _send(
         self, provider: Provider, lane: _Lane, job: _Job, asked: Sequence[Request], patience: Patience
@@ -374,7 +424,7 @@ class Fetcher:
                 self._answered[job.key] = replace(task.result(), completion=_NOTHING)
             else:
                 self._tally.failed(job.key)
-            if error is None or job.ticket.wanted:
+            if error is None or job.awaited:
                 self._jobs.pop(job.key, None)
         if error is None:
             job.future.set_result(task.result())
@@ -384,11 +434,10 @@ class Fetcher:
     async def _shut_down(self) -> None:
         lanes = self._lanes.values()
         making = [lane.provider for lane in lanes if lane.provider is not None]
-        ending: list[asyncio.Task[Any]] = [lane.doorman for lane in lanes]
-        ending += [job.task for lane in lanes for job in lane.jobs if job.task is not None]
+        ending = asyncio.all_tasks() - {asyncio.current_task(), *making}
         for task in ending:
             task.cancel()
-        if lanes:
+        if ending or making:
             await asyncio.wait([*ending, *making], timeout=CLOSE_SECONDS)
         for provider in making:
             if provider.done() and provider.exception() is None:

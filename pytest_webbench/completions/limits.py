@@ -100,6 +100,7 @@ class Ticket:
     wanted: bool
     tokens: float
     turn: asyncio.Future[None] | None = field(default=None, repr=False)
+    place: list[float] | None = field(default=None, repr=False)
     spent: list[float] | None = field(default=None, repr=False)
 
     @property
@@ -153,6 +154,12 @@ class Turnstile:
         self._slots.release()
         self._left.set()
 
+    def back_out(self, ticket: Ticket) -> None:
+        """Make room for the next without having used the turn."""
+        if ticket.place is not None:
+            ticket.place[1] = 0
+        self.leave(ticket, 0)
+
     def want(self, ticket: Ticket) -> None:
         """Move a ticket ahead of those that nobody waits for yet."""
         ticket.wanted = True
@@ -165,13 +172,10 @@ class Turnstile:
             await self._somebody.wait()
             await self._room()
             first = self._first()
-            spent = None
-            if first and self._tokens:
-                spent = await self._tokens.take(first.tokens)
-            if first and self._requests:
-                await self._requests.take(1)
+            spent = await self._tokens.take(first.tokens) if first and self._tokens else None
+            place = await self._requests.take(1) if first and self._requests else None
             await self._slots.acquire()
-            self._let_through(spent)
+            self._let_through(place, spent)
 
     async def _room(self) -> None:
         while True:
@@ -184,14 +188,14 @@ class Turnstile:
             else:
                 return
 
-    def _let_through(self, spent: list[float] | None) -> None:
+    def _let_through(self, place: list[float] | None, spent: list[float] | None) -> None:
         ticket = self._first()
         if ticket is None or ticket.turn is None:
             self._slots.release()
             return
         heapq.heappop(self._queue)
         self.in_flight += 1
-        ticket.spent = spent
+        ticket.place, ticket.spent = place, spent
         ticket.turn.set_result(None)
 
     def _first(self) -> Ticket | None:

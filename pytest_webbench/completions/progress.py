@@ -85,6 +85,12 @@ class Tally:
             self._asked.add(key)
             self._failed.discard(key)
 
+    def found(self, key: str) -> None:
+        """Note a completion that a model was to be asked for and that another run stored meanwhile."""
+        with self._lock:
+            self._asked.discard(key)
+            self._stored.add(key)
+
     def sent(self, alias: str, key: str) -> None:
         """Note a request that leaves now."""
         with self._lock:

@@ -6,9 +6,11 @@ Nothing else is shared, so workers may be other hosts.
 from __future__ import annotations
 
 import itertools
+import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any, Protocol
 
@@ -22,6 +24,7 @@ from pytest_webbench.models import (
     ProviderError,
     Request,
 )
+from pytest_webbench.models.agent.orchestrator import STEPS
 
 Submit = Callable[[str, Request], "Future[Fetched]"]
 
@@ -58,7 +61,8 @@ class RemoteFetcher:
                 raise InfrastructureError("lost", f"the controller is gone: {error}") from None
         if "error" in reply:
             raise _error_from_plain(reply["error"])
-        return Fetched(**{**reply["fetched"], "completion": Completion.from_json(reply["fetched"]["completion"])})
+        fetched = json.loads(reply["fetched"])
+        return Fetched(**{**fetched, "completion": Completion.from_json(fetched["completion"])})
 
     def _receive(self, number: int) -> dict[str, Any]:
         while True:
@@ -71,30 +75,39 @@ def serve(channel: Channel, submit: Submit) -> None:
     """The controller's side: answer everything that comes over `channel` by `submit`."""
 
     def on_request(message: dict[str, Any]) -> None:
-        future = submit(message["alias"], _request_from_plain(message["request"]))
+        try:
+            future = submit(message["alias"], _request_from_plain(message["request"]))
+        except Exception as error:  # whatever it is: a worker that gets no answer waits for ever
+            future = _failed(error)
         future.add_done_callback(lambda done: _reply(channel, message["number"], done))
 
     channel.setcallback(on_request)
 
 
+def _failed(error: Exception) -> Future[Fetched]:
+    future: Future[Fetched] = Future()
+    future.set_exception(error)
+    return future
+
+
 def _reply(channel: Channel, number: int, future: Future[Fetched]) -> None:
+    with suppress(OSError):  # the worker is gone: its samples are reported as lost
+        channel.send({"number": number, **_outcome(future)})
+
+
+def _outcome(future: Future[Fetched]) -> dict[str, Any]:
     try:
-        error = future.exception()
-        if error is None:
-            channel.send({"number": number, "fetched": _fetched_to_plain(future.result())})
-        elif isinstance(error, ProviderError):
-            channel.send({"number": number, "error": _error_to_plain(error)})
-        else:
-            channel.send({"number": number, "error": _error_to_plain(InfrastructureError("internal", repr(error)))})
-    except OSError:
-        return  # the worker is gone: its samples are reported as lost
+        return {"fetched": _fetched_to_json(future.result())}
+    except ProviderError as error:
+        return {"error": _error_to_plain(error)}
+    except Exception as error:
+        return {"error": _error_to_plain(InfrastructureError("internal", repr(error)))}
 
 
-def _fetched_to_plain(fetched: Fetched) -> dict[str, Any]:
-    """Return plain data without the raw response, which stays in the store."""
-    plain = asdict(replace(fetched, completion=replace(fetched.completion, raw={})))
-    plain["completion"]["flags"] = list(plain["completion"]["flags"])
-    return plain
+def _fetched_to_json(fetched: Fetched) -> str:
+    """Return JSON in ASCII, which also holds what UTF-8 cannot; of the raw response an agent's steps alone travel."""
+    raw = {name: value for name, value in fetched.completion.raw.items() if name == STEPS}
+    return json.dumps(asdict(replace(fetched, completion=replace(fetched.completion, raw=raw))))
 
 
 def _request_to_plain(request: Request) -> dict[str, Any]:

@@ -1,48 +1,16 @@
-"""The completion store: one SQLite file, one row a completion, safe for several processes at once."""
+"""The completion store: completions by the key of their request, whatever keeps them."""
 
 from __future__ import annotations
 
-import json
-import sqlite3
-import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Protocol, Self
 
-from pytest_webbench.models import Completion, Message, Parameters, Request
+from pytest_webbench.models import Completion, Request
 
-SCHEMA_VERSION = 1
-APPLICATION_ID = 0x57656242  # "WebB"
-BUSY_SECONDS = 30.0
-
-_SCHEMA = """
-CREATE TABLE completions (
-    key TEXT PRIMARY KEY,
-    request TEXT NOT NULL,
-    text TEXT NOT NULL,
-    finish_reason TEXT,
-    refusal INTEGER NOT NULL,
-    blocked TEXT,
-    model_returned TEXT,
-    input_tokens INTEGER,
-    output_tokens INTEGER,
-    latency_seconds REAL,
-    cost REAL,
-    sdk TEXT,
-    created_at TEXT,
-    flags TEXT NOT NULL,
-    raw TEXT NOT NULL
-) STRICT
-"""
-_COLUMNS = (
-    "text, finish_reason, refusal, blocked, model_returned, input_tokens, output_tokens,"
-    " latency_seconds, cost, sdk, created_at, flags, raw"
-)
-_PUT = f"INSERT OR REPLACE INTO completions (key, request, {_COLUMNS}) VALUES ({', '.join('?' * 15)})"
-_OF_MODEL = "json_extract(request, '$.endpoint') = ? AND json_extract(request, '$.model_id') = ?"
-_KEYS_PER_QUERY = 500
+POSTGRESQL = ("postgresql://", "postgres://")
 
 
 class StoreError(Exception):
@@ -51,163 +19,77 @@ class StoreError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One row: a request and the completion it brought."""
+    """A request and the completion it brought."""
 
     request: Request
     completion: Completion
 
 
-class CompletionStore:
+class CompletionStore(Protocol):
     """Completions by key. A completion is safe from a kill of the process once `put` has returned.
 
-    `text`, `flags` and `raw` are kept as JSON, which holds what UTF-8 cannot. Any thread may use it.
-    Raises `StoreError` where the file is not a store of this version or older.
+    Any thread may use it. Methods raise `StoreError` where the store cannot be read or written.
     """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = threading.Lock()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None)
-        except (OSError, sqlite3.Error) as error:
-            raise StoreError(f"cannot open the completion store {path}: {error}") from error
-        try:
-            self._prepare()
-        except sqlite3.DatabaseError as error:
-            self._db.close()
-            raise StoreError(f"{path} is not a usable completion store ({error}): move it away") from error
-        except StoreError:
-            self._db.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def get(self, key: str) -> Completion | None:
         """Return the completion stored under `key`, if any."""
-        return self.get_many([key]).get(key)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Completion]:
         """Return what is stored of `keys`."""
-        wanted = list(keys)
-        found: dict[str, Completion] = {}
-        for start in range(0, len(wanted), _KEYS_PER_QUERY):
-            chunk = wanted[start : start + _KEYS_PER_QUERY]
-            marks = ", ".join("?" * len(chunk))
-            rows = self._query(f"SELECT key, {_COLUMNS} FROM completions WHERE key IN ({marks})", chunk)
-            found |= {row[0]: _completion(row[1:]) for row in rows}
-        return found
 
     def put(self, request: Request, completion: Completion) -> None:
-        """Store a completion, replacing an earlier one of the same request; `StoreError` if it cannot."""
-        with self._lock:
-            try:
-                self._db.execute(_PUT, (request.key, _dumped(asdict(request)), *_row(completion)))
-            except sqlite3.Error as error:
-                raise StoreError(f"cannot write to the completion store {self.path}: {error}") from error
+        """Store a completion, replacing an earlier one of the same request."""
+
+    def claim(self, key: str) -> bool:
+        """Whether this process may ask for `key` now, because no other one that uses this store is asking.
+
+        `release` ends a claim, and so does the end of the process, however it ends.
+        """
+
+    def release(self, key: str) -> None:
+        """End a claim."""
 
     def models_returned(self, endpoint: str, model_id: str) -> frozenset[str]:
         """Return the names that a server gave its model in the completions stored so far."""
-        query = f"SELECT DISTINCT model_returned FROM completions WHERE {_OF_MODEL} AND model_returned IS NOT NULL"
-        return frozenset(name for (name,) in self._query(query, (endpoint, model_id)))
 
     def samples_of(self, endpoint: str, model_id: str) -> int:
         """Return how many samples of a prompt a model has at most."""
-        query = f"SELECT max(json_extract(request, '$.sample')) FROM completions WHERE {_OF_MODEL}"
-        highest = self._query(query, (endpoint, model_id))[0][0]
-        return 0 if highest is None else int(highest) + 1
 
-    def __len__(self) -> int:
-        return int(self._query("SELECT count(*) FROM completions", ())[0][0])
+    def __len__(self) -> int: ...
 
     def __iter__(self) -> Iterator[Stored]:
-        """Go through all rows in order of their keys."""
-        last = ""
-        query = f"SELECT key, request, {_COLUMNS} FROM completions WHERE key > ? ORDER BY key LIMIT 200"
-        while rows := self._query(query, (last,)):
-            for key, request, *columns in rows:
-                yield Stored(request_from_json(json.loads(request)), _completion(columns))
-                last = key
+        """Go through everything in order of the keys."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
 
     def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            self._db.close()
-
-    def _query(self, sql: str, values: Iterable[str]) -> list[tuple[Any, ...]]:
-        with self._lock:
-            return self._db.execute(sql, tuple(values)).fetchall()
-
-    def _prepare(self) -> None:
-        self._check()
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.execute("BEGIN IMMEDIATE")
-        if self._pragma("user_version") == 0:
-            self._db.execute(_SCHEMA)
-            self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        self._db.execute("COMMIT")
-
-    def _check(self) -> None:
-        version, application = self._pragma("user_version"), self._pragma("application_id")
-        tables = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        if application not in (0, APPLICATION_ID) or (tables and application == 0):
-            raise StoreError(f"{self.path} is the database of another program: choose another --webbench-store")
-        if version > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} was written by a newer pytest-webbench (store version {version},"
-                f" this one reads {SCHEMA_VERSION}): upgrade pytest-webbench, or choose another"
-                " --webbench-store"
-            )
-
-    def _pragma(self, name: str) -> int:
-        return int(self._db.execute(f"PRAGMA {name}").fetchone()[0])
+        """Release what the store holds."""
 
 
-def request_from_json(data: dict[str, Any]) -> Request:
-    """Rebuild a request from the JSON form of its fields."""
-    parameters = data["parameters"]
-    extra = tuple((str(name), value) for name, value in parameters["extra"])
-    return Request(
-        messages=tuple(Message(**message) for message in data["messages"]),
-        model_id=data["model_id"],
-        endpoint=data["endpoint"],
-        parameters=Parameters(**{**parameters, "extra": extra}),
-        sample=data["sample"],
-    )
+def is_url(location: str) -> bool:
+    """Whether `location` names a database server, not a file."""
+    return location.startswith(POSTGRESQL)
 
 
-def _row(completion: Completion) -> tuple[Any, ...]:
-    return (
-        _dumped(completion.text),
-        completion.finish_reason,
-        int(completion.refusal),
-        completion.blocked,
-        completion.model_returned,
-        completion.input_tokens,
-        completion.output_tokens,
-        completion.latency_seconds,
-        completion.cost,
-        completion.sdk,
-        completion.created_at,
-        _dumped(completion.flags),
-        _dumped(completion.raw),
-    )
+def is_there(location: str) -> bool:
+    """Whether there is a store to be read: a database server is taken to have one."""
+    return is_url(location) or Path(location).exists()
 
 
-def _completion(row: Iterable[Any]) -> Completion:
-    names = _COLUMNS.split(", ")
-    fields = dict(zip(names, row, strict=True))
-    fields |= {name: json.loads(fields[name]) for name in ("text", "flags", "raw")}
-    return Completion(**{**fields, "refusal": bool(fields["refusal"]), "flags": tuple(fields["flags"])})
+def open_store(location: str | Path) -> CompletionStore:
+    """Open the store at a file (SQLite) or a `postgresql://` URL; it is made where there is none.
 
+    Raises:
+        StoreError: it cannot be opened, or is not a store of this version or older.
+    """
+    if is_url(str(location)):
+        from pytest_webbench.completions.postgres import PostgresStore
 
-def _dumped(value: object) -> str:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+        return PostgresStore(str(location))
+    from pytest_webbench.completions.sqlite import SqliteStore
+
+    return SqliteStore(Path(location))

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pytest_webbench.completions.store import CompletionStore, Stored, request_from_json
+from pytest_webbench.completions.rows import request_from_json
+from pytest_webbench.completions.store import CompletionStore, Stored
 from pytest_webbench.models import Completion, Request
 
 

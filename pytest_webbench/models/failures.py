@@ -30,6 +30,7 @@ _QUOTA = re.compile(
 _FILTER = re.compile(
     r"content_filter|content management policy|content_policy|flagged|safety (system|filter)", re.IGNORECASE
 )
+_SYSTEM_ROLE = re.compile(r"system (role|message|prompt|instruction)|roles? must alternate", re.IGNORECASE)
 _ROUTE = re.compile(r"invalid url|not found|page not found|no route|cannot post", re.IGNORECASE)
 _SECRETS = (
     re.compile(r"\b(?:sk|pk|nvapi|gsk|xai|hf|key|org|proj|AIza)[-_]?[A-Za-z0-9*_-]*[0-9*_-][A-Za-z0-9*_-]{3,}"),
@@ -119,7 +120,7 @@ def from_status(
         "bad_parameter",
         f"{asked.host} refused the request for {asked.model_id} ({status}):"
         f" {redact(text) or 'no reason given'};"
-        " change the parameter in the models table",
+        f" {'set system_role = false' if _SYSTEM_ROLE.search(text) else 'change the parameter'} in the models table",
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_webbench.ledger import COMPLETIONS
-from pytest_webbench.records import Record
+from pytest_webbench.records import Record, Step
 
 
 def select(records: Sequence[Record], case: str, model: str | None, template: str | None, sample: int) -> Record:
@@ -49,11 +49,20 @@ def answer_text(record: Record, answer: Mapping[str, Any] | None) -> str:
     parts = [head, _outcome(record)]
     if answer is not None:
         parts += [_section(f"{message['role']} message", message["content"]) for message in answer["messages"]]
+        parts += [_step(step, said) for step, said in zip(record.trace, answer.get("steps", ()), strict=True)]
         parts.append(_section("reply", answer["reply"] or "(no text)"))
         parts.append(_section(f"code (found by: {record.extraction_rule})", answer["code"] or "(none)"))
     parts += [_check(check.name, check.tier, check.passed, check.message, check.request, check.response)
               for check in record.checks]  # fmt: skip
     return "\n\n".join(parts)
+
+
+def _step(step: Step, said: Mapping[str, Any]) -> str:
+    """Return a step of an agent: what its role was sent last, and said."""
+    found = "" if step.role == "reviewer" else f"; syntax {step.syntax}, structure {step.structure}"
+    title = f"iteration {step.iteration}, {step.role} ({step.model})"
+    sent = _section(f"{title}: sent", said["messages"][-1]["content"])
+    return f"{sent}\n\n{_section(f'{title}: reply{found}', said['reply'] or '(no text)')}"
 
 
 def _outcome(record: Record) -> str:

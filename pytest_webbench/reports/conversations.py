@@ -10,6 +10,7 @@ import json
 import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,7 @@ def evaluation(record: Record, answer: Mapping[str, Any]) -> dict[str, Any]:
             {"name": check.name, "tier": check.tier, "passed": check.passed, "message": check.message}
             for check in record.checks
         ],
+        "trace": [asdict(step) for step in record.trace],
         "points": record.points,
         "web_codebleu": record.web_codebleu,
         "code": answer["code"],

@@ -33,7 +33,7 @@ WHOLE = ("input_tokens", "output_tokens")
 def write_csv_files(folder: Path, summary: Summary, samples: Samples) -> list[Path]:
     """Write the CSV tables of a run; return the files. Unknown is an empty cell."""
     tables: dict[str, Iterable[Sequence[object]]] = {
-        "leaderboard.csv": _groups(("model",), summary.by_model),
+        "leaderboard.csv": _leaderboard(summary),
         "by_framework.csv": _groups(("model", "framework"), summary.by_framework),
         "by_template.csv": _groups(("model", "template"), summary.by_template),
         "samples.csv": chain([SAMPLE_COLUMNS], chain.from_iterable(map(_samples, _parts(samples)))),
@@ -42,6 +42,16 @@ def write_csv_files(folder: Path, summary: Summary, samples: Samples) -> list[Pa
         with (folder / name).open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)
     return [folder / name for name in tables]
+
+
+def _leaderboard(summary: Summary) -> list[Sequence[object]]:
+    """Return one row a model, with what it costs to be as good and how large it is."""
+    headings, *body = _groups(("model",), summary.by_model)
+    facts = [summary.models[row.key[0]] for row in summary.by_model]
+    more = [(row.points_per_cent, model.model_id, model.hosting, model.size_b, model.exclude)
+            for row, model in zip(summary.by_model, facts, strict=True)]  # fmt: skip
+    names = ("points_per_cent", "model_id", "hosting", "size_b", "exclude")
+    return [(*headings, *names), *((*row, *added) for row, added in zip(body, more, strict=True))]
 
 
 def _groups(keys: tuple[str, ...], rows: Sequence[Row]) -> list[Sequence[object]]:

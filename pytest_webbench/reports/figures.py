@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pytest_webbench.reports.tables import similarity_tables
 from pytest_webbench.reports.terminal import flags
 from pytest_webbench.statistics.comparison import Side, compare_sides, sides
 from pytest_webbench.statistics.metrics import RATES, SCALES
@@ -24,7 +25,7 @@ LABELS = {
     "kw_f1": "KW-F1",
 }
 SIMILARITIES = ("web_codebleu", "kw_f1")
-COUNTS = ("expected", "n", "passed", "coverage", "truncated", "refused", "cost", "latency_seconds")
+COUNTS = ("expected", "n", "passed", "coverage", "truncated", "refused", "cost", "points_per_cent", "latency_seconds")
 FILTERS = ("framework", "category", "difficulty", "template")
 
 
@@ -55,6 +56,7 @@ def run_figures(summary: Summary, samples: Samples, description: Mapping[str, An
         "notes": summary.notes,
         "notices": flags(summary),
         "answers": [asdict(answer) for answer in summary.answers],
+        "similarity": [asdict(table) for table in similarity_tables(summary)],
         "cases": [
             {"name": case.name, "id": case.id, **{name: getattr(case, name) for name in FILTERS[:3]}}
             for case in samples.cases

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ from typing import Any
 
 from pytest_webbench.cases import Case
 from pytest_webbench.gate import Verdict
+from pytest_webbench.prompts import Template, prompts_json
 from pytest_webbench.records import Record
 from pytest_webbench.reports.accumulated import (
     BENCHMARK,
@@ -24,6 +26,7 @@ from pytest_webbench.reports.accumulated import (
 from pytest_webbench.reports.conversations import write_conversations
 from pytest_webbench.reports.csv_tables import write_csv_files
 from pytest_webbench.reports.markdown import summary_markdown
+from pytest_webbench.reports.references import PROMPTS, write_references
 from pytest_webbench.reports.scores import midpoint_scores
 from pytest_webbench.statistics.comparison import RunComparison
 from pytest_webbench.statistics.samples import Samples
@@ -66,6 +69,20 @@ def write_run_reports(
 
         files.append(write_page(folder, summary, samples, records()))
     return files
+
+
+def write_asked(folder: Path, cases: Sequence[Case], templates: Sequence[Template]) -> None:
+    """Write what was asked: the cases' reference solutions and `prompts.json`, for the page and other readers."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_references(folder, cases)
+    _write(folder / PROMPTS, prompts_json(cases, templates))
+
+
+def keep_asked(source: Path, folder: Path, cases: Sequence[Case]) -> None:
+    """Write what was asked into a run folder made from another one: the cases may have changed, the prompts not."""
+    write_references(folder, cases)
+    if (source / PROMPTS).exists():
+        shutil.copyfile(source / PROMPTS, folder / PROMPTS)
 
 
 def append_step_summary(text: str) -> None:

@@ -1,6 +1,6 @@
 """`index.html`: the whole run as one self-contained page that needs no network.
 
-The figures lie in the page as JSON and are drawn by `page/page.js`. Prompts, references and samples lie beside
+The figures lie in the page as JSON and are drawn by the scripts of `page/`. Prompts, references and samples lie beside
 them one by one, compressed, and are unpacked when somebody opens them; so a large run stays quick. Nothing of a
 model is ever markup: the page writes text nodes only, and its content security policy admits one script.
 """
@@ -13,7 +13,7 @@ import io
 import json
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from heapq import nsmallest
 from html import escape
 from importlib.resources import files
@@ -29,6 +29,9 @@ from pytest_webbench.statistics.samples import Samples
 from pytest_webbench.statistics.summary import Summary
 
 PAGE = "index.html"
+SCRIPTS = ("elements.js", "choices.js", "leaderboard.js", "charts.js", "comparison.js", "code.js", "steps.js",
+           "samples.js", "page.js")  # fmt: skip
+"""Parts of the page's script; a later one may use what an earlier one names."""
 SAMPLES = 20_000
 """Samples that can be opened; those that did not pass come first."""
 DETAIL_CHARACTERS = 48_000_000
@@ -118,7 +121,7 @@ def page(
     answers: Answers,
 ) -> Iterator[str]:
     """Yield the page piece by piece, in ASCII: every other character is escaped."""
-    script, style, template = (_asset(name) for name in ("page.js", "page.css", "page.html"))
+    script, style, template = _script(), _asset("page.css"), _asset("page.html")
     head, tail = template.split("$data")
     title = escape(run_id).encode("ascii", "xmlcharrefreplace").decode("ascii")
     yield Template(head).substitute(title=title, style=style, style_sha=_sha(style), script_sha=_sha(script))
@@ -150,12 +153,29 @@ def _sample(record: Record, answer: Mapping[str, Any], blocks: Blocks) -> tuple[
     ]
     texts = {name: (answer.get(name) or "")[:TEXT_CHARACTERS] for name in ("reply", "code")}
     cut = [name for name in texts if len(answer.get(name) or "") > TEXT_CHARACTERS]
+    if record.trace:
+        details["steps"] = _steps(record, answer)
     block, element = blocks.add({**details, **texts, "cut": cut, "prompt": prompt})
     return [*line, block], before + element
 
 
+def _steps(record: Record, answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return an agent's steps with their code, or with the reply where that is no code."""
+    steps = []
+    for step, said in zip(record.trace, answer.get("steps") or [{}] * len(record.trace), strict=True):
+        reply, code = said.get("reply") or "", said.get("code")
+        text = {"reply": reply[:TEXT_CHARACTERS]} if code is None else {"code": code[:TEXT_CHARACTERS]}
+        steps.append({name: rounded(value) for name, value in asdict(step).items()} | text)
+    return steps
+
+
 def _sha(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode("ascii")).digest()).decode("ascii")
+
+
+def _script() -> str:
+    """Return the page's script: the parts in one block, so that none of their names is the window's."""
+    return '"use strict";\n{\n' + "\n".join(_asset(name) for name in SCRIPTS) + "}\n"
 
 
 def _asset(name: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from pytest_webbench.cases import Case
 
 REFERENCES = "references.json"
+PROMPTS = "prompts.json"
 
 
 def write_references(folder: Path, cases: Sequence[Case]) -> Path:

@@ -99,14 +99,16 @@ def similarity_tables(summary: Summary) -> tuple[Table, ...]:
     found = summary.similarity
     judged = {"functional_pass": "functional pass", "static_pass": "static pass"}[found.judged_by]
     correlations = tuple(
-        (one.of, str(one.n), rate(Estimate(one.spearman, one.n, one.n, one.low, one.high)), number(one.kendall, 3))
+        (one.of, str(one.n), rate(Estimate(one.spearman, one.n, one.n, one.low, one.high)), number(one.kendall, 3),
+         rate(Estimate(one.auc, one.n, one.n, one.auc_low, one.auc_high)))
         for one in found.correlations
-    )
+    )  # fmt: skip
     means = tuple(
         (one.group, str(one.n), rate(Estimate(one.mean, one.n, one.n, one.low, one.high))) for one in found.means
     )
+    title = f"Web-CodeBLEU against {judged}: rank correlation, and AUC (0.5 tells nothing)"
     return (
-        Table(f"Web-CodeBLEU against {judged}: rank correlation", ("over", "n", "Spearman", "Kendall"), correlations),
+        Table(title, ("over", "n", "Spearman", "Kendall", "AUC"), correlations),
         Table(f"Web-CodeBLEU by {judged}", ("samples", "n", "mean Web-CodeBLEU"), means),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pytest_webbench.gate import Verdict
 from pytest_webbench.reports.markdown import notes
@@ -12,11 +12,13 @@ from pytest_webbench.statistics.comparison import Comparison
 from pytest_webbench.statistics.summary import Row, Summary
 
 TRUNCATION_WARNING = 0.05
+LEAST = ("seconds", "cost USD", "refused", "truncated", "KW-F1", "coverage", "points", "Web-CodeBLEU")
+"""Columns that a narrow terminal can do without, the least important first."""
 
 
 def leaderboard(summary: Summary, width: int) -> str:
     """Return the table of models as text no wider than `width` columns."""
-    return text_table(_narrowed(overall(summary), width), width)
+    return text_table(narrowed(overall(summary), width, LEAST), width)
 
 
 def flags(summary: Summary) -> list[str]:
@@ -87,14 +89,14 @@ def _headline(row: Row) -> str:
     return f"{estimate.value:.3f} is of {row.n} samples in {estimate.cases} cases, {low:.3f} to {high:.3f} of all"
 
 
-def _narrowed(table: Table, width: int) -> Table:
-    """Leave out columns until the table fits: first those that say nothing, then those that matter least."""
+def narrowed(table: Table, width: int, least: Sequence[str]) -> Table:
+    """Leave out columns until the table fits: first those that say nothing, then the `least` important ones."""
     empty = [
         heading
         for position, heading in enumerate(table.headings)
         if all(row[position] == UNKNOWN for row in table.rows)
     ]
-    droppable = [*empty, "seconds", "cost USD", "refused", "truncated", "KW-F1", "coverage", "points", "Web-CodeBLEU"]
+    droppable = [*empty, *least]
     keep = list(range(len(table.headings)))
     while droppable and _width(table, keep) > width:
         name = droppable.pop(0)

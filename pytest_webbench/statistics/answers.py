@@ -9,14 +9,18 @@ from itertools import combinations
 import numpy as np
 
 from pytest_webbench.statistics.comparison import Comparison, Side, compare_sides, difference_interval, sides
-from pytest_webbench.statistics.intervals import wilson
 from pytest_webbench.statistics.metrics import SCALES
-from pytest_webbench.statistics.samples import REVISED, CaseFacts, Samples
+from pytest_webbench.statistics.samples import BROKEN, REPAIRED, REVISED, CaseFacts, Samples, groups
 
 NOT_ENOUGH = "not enough data"
 FUNCTIONAL, STATIC, SIMILARITY = "functional_pass_at_1", "pass_at_1", "web_codebleu"
 TITLES = {FUNCTIONAL: "functional Pass@1", STATIC: "static Pass@1", SIMILARITY: "Web-CodeBLEU"}
 MOST_RIVALS = 4
+AGENT_QUESTIONS = (
+    "Did the agent improve on the best zero-shot model?",
+    "Did the agent improve on its base model?",
+    "Which framework gained most from the agent?",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +56,20 @@ def answers(samples: Samples, shown: Sequence[str]) -> tuple[Answer, ...]:
 def _about_agents(of_model: Mapping[str, Side], agents: Sequence[str], single: Mapping[str, Side],
                   bases: Mapping[str, str | None], metric: str) -> Iterator[Answer]:  # fmt: skip
     if not agents or not single:
-        yield Answer("Did the agent improve on the best zero-shot model?", f"{NOT_ENOUGH}: this needs an agent and a "
-                     "single model in the run, or their runs given together to 'webbench report'")  # fmt: skip
+        for question in AGENT_QUESTIONS:
+            yield Answer(question, f"{NOT_ENOUGH}: this needs an agent and a single model in the run, or their runs "
+                         "given together to 'webbench report'")  # fmt: skip
     for agent in agents if single else ():
         base = single.get(bases[agent] or "")
         for one in (SIMILARITY, metric):
             best = max(single.values(), key=lambda side: _mean(side, of_model[agent], one))
             question = f"Did {agent} improve on the best zero-shot model ({best.model})?"
             yield _better(question, best, of_model[agent], one)
-            if base is not None and base is not best:
+            if base is not None:
                 yield _better(f"Did {agent} improve on its base model ({base.model})?", base, of_model[agent], one)
+        if base is None:
+            yield Answer(f"Did {agent} improve on its base model?", f"{NOT_ENOUGH}: "
+                         f"{bases[agent] or 'its base model'} is not in the run")  # fmt: skip
         yield _most_gained(agent, base or best, of_model[agent], metric)
 
 
@@ -96,18 +104,39 @@ def _most_gained(agent: str, base: Side, side: Side, metric: str) -> Answer:
 
 
 def _about_reviews(of_model: Mapping[str, Side], agents: Sequence[str]) -> Iterator[Answer]:
+    if not agents:
+        yield Answer("Did the reviews lead to repairs?", f"{NOT_ENOUGH}: this needs an agent in the run")
     for agent in agents:
         samples = of_model[agent].samples
+        judged = None if samples is None else samples.where(samples.judged)
         question = f"Did the reviews of {agent} lead to repairs?"
-        if samples is None or not len(revised := samples.where(samples.judged & (samples.marks & REVISED > 0))):
+        if judged is None or not (revised := _marked(judged, REVISED)):
             yield Answer(question, f"{NOT_ENOUGH}: no answer was revised after a review")
             continue
-        judged = int(np.count_nonzero(samples.judged))
-        passed = int(np.count_nonzero(revised.status == 0))
-        low, high = wilson(passed, len(revised))
-        rate = f"{passed / len(revised):.2f} [{low:.2f}, {high:.2f}]"
-        text = f"{len(revised)} of {judged} answers were revised after a review; {passed} of those pass ({rate})"
-        yield Answer(question, text, cases=len(revised))
+        repaired, broken = _marked(judged, REPAIRED), _marked(judged, BROKEN)
+        text = (f"{revised} of {len(judged)} answers were revised after a review: {repaired} pass and did not before, "
+                f"{broken} passed before and do not now")  # fmt: skip
+        change = _gained(judged)
+        if change.low is None or change.high is None:
+            yield Answer(question, f"{text}; {NOT_ENOUGH} ({_counted(change.cases)})", cases=change.cases)
+            continue
+        word = "yes" if change.low > 0 else "no, they did harm" if change.high < 0 else "cannot be told"
+        yield Answer(question, f"{word}: {text}: {_signed(change)}", change.difference, change.low, change.high,
+                     change.cases)  # fmt: skip
+
+
+def _marked(samples: Samples, mark: int) -> int:
+    return int(np.count_nonzero(samples.marks & mark))
+
+
+def _gained(judged: Samples) -> Comparison:
+    """Return what the revisions changed in the share of answers that pass, paired by case."""
+    effect = (judged.marks & REPAIRED > 0) * 1.0 - (judged.marks & BROKEN > 0)
+    members = [rows for _, rows in groups((judged.case,))]
+    differences = np.array([effect[rows].mean() for rows in members])
+    noise = float(np.mean([1 / len(rows) for rows in members]))
+    low, high, _ = difference_interval(differences, 1.0, noise) or (None, None, None)
+    return Comparison(len(members), float(differences.mean()), low, high)
 
 
 def _model_against_model(of_model: Mapping[str, Side], metric: str) -> Iterator[Answer]:
@@ -134,6 +163,9 @@ def _frameworks(of_model: Mapping[str, Side], metric: str) -> Iterator[Answer]:
     """Compare frameworks for each model on the scenarios that both frameworks have a case of."""
     for alias, side in of_model.items():
         by_framework = _by_scenario(side, metric)
+        if len(by_framework) < 2:
+            yield Answer(f"Which framework is {alias} better on?",
+                         f"{NOT_ENOUGH}: this needs cases of the same scenarios in two frameworks")  # fmt: skip
         for first, second in combinations(sorted(by_framework), 2):
             a, b = by_framework[first], by_framework[second]
             shared = sorted(a.keys() & b.keys())
@@ -182,4 +214,8 @@ def _signed(change: Comparison, unit: str = "cases") -> str:
 
 
 def _cases(count: int) -> str:
-    return f"{count} {'case' if count == 1 else 'cases'} in common"
+    return f"{_counted(count)} in common"
+
+
+def _counted(count: int) -> str:
+    return f"{count} {'case' if count == 1 else 'cases'}"

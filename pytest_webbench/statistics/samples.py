@@ -35,7 +35,7 @@ NUMBERS = (
     "input_tokens",
     "output_tokens",
 )
-TRUNCATED, WARM, UNPARSED, REVISED, SUSPECTED, MODEL_CHANGED = 1, 2, 4, 8, 16, 32
+TRUNCATED, WARM, UNPARSED, REVISED, SUSPECTED, MODEL_CHANGED, REPAIRED, BROKEN = (1 << bit for bit in range(8))
 SUSPICIONS = frozenset({"truncation_suspected", "prompt_truncation_suspected"})
 LOST = "lost"
 UNKNOWN_NUMBER = float("nan")
@@ -79,8 +79,9 @@ class Samples:
     `case`, `model`, `template`, `status`, `failure` and `finish` are positions in `cases`, `models`,
     `templates`, `STATUSES`, `failures` and `finishes` (-1: none). `numbers` holds NaN for what is not known,
     0 and 1 for passes. `marks` combines TRUNCATED, WARM (temperature above 0), UNPARSED, REVISED (an agent
-    changed its answer after a review), SUSPECTED (of a cut that nobody told) and MODEL_CHANGED (the server
-    named another model than before); `code` and `key` are hashes of the code and of the completion key, 0
+    changed its answer after a review), REPAIRED and BROKEN (the changed answer passes and the first one did not,
+    or the other way round), SUSPECTED (of a cut that nobody told) and MODEL_CHANGED (the server named another
+    model than before); `code` and `key` are hashes of the code and of the completion key, 0
     where there is none. `prompts` maps case name and template to the hash of the prompt.
     """
 
@@ -109,13 +110,16 @@ class Samples:
     def of(cls, records: Iterable[Record], description: Mapping[str, Any] | None = None) -> Self:
         """Return the samples of records; an expected one (`run.json`) without a record is lost.
 
-        Of several records of one sample the last judged one counts.
+        Of several records of one sample the last judged one counts. Where an agent gave one output for a case,
+        its static pass is unknown: one output of a loop is no sample of a rate.
         """
         columns = _Columns(description or {})
         for record in records:
             columns.add(record)
         columns.expect()
-        return cls(**columns.sorted())
+        samples = cls(**columns.sorted())
+        samples.numbers["static_pass"][_single_outputs(samples)] = UNKNOWN_NUMBER
+        return samples
 
     @property
     def judged(self) -> Mask:
@@ -161,7 +165,7 @@ _CODES = {
     "status": "b",
     "failure": "h",
     "finish": "h",
-    "marks": "b",
+    "marks": "h",
     "code": "q",
     "key": "q",
 }
@@ -284,6 +288,15 @@ def groups(keys: Sequence[Ints]) -> Iterator[tuple[tuple[int, ...], Ints]]:
         yield tuple(int(key[start]) for key in ordered), order[start:end]
 
 
+def _single_outputs(samples: Samples) -> Ints:
+    """Return the positions of an agent's outputs that are the only one for their case and template."""
+    agents = np.array([model.provider == "agent" for model in samples.models], dtype=bool)
+    rows = np.flatnonzero(agents[samples.model]) if agents.any() else np.zeros(0, dtype=np.int64)
+    cells = groups([getattr(samples, name)[rows] for name in ("case", "model", "template")])
+    single = [rows[members] for _, members in cells if len(members) == 1]
+    return np.concatenate(single) if single else rows[:0]
+
+
 def _model_facts(description: Mapping[str, Any], alias: str, model_id: str, provider: str, hosting: str,
                  parameters: Mapping[str, Any]) -> ModelFacts:  # fmt: skip
     about = description.get("models", {}).get(alias, {})
@@ -306,7 +319,8 @@ def _marks(record: Record) -> int:
     revised = "revised" in record.flags
     marks = TRUNCATED * truncated + WARM * warm + UNPARSED * unparsed + REVISED * revised
     suspected, changed = not SUSPICIONS.isdisjoint(record.flags), "model_changed" in record.flags
-    return marks + SUSPECTED * suspected + MODEL_CHANGED * changed
+    marks += SUSPECTED * suspected + MODEL_CHANGED * changed
+    return marks + REPAIRED * ("repaired" in record.flags) + BROKEN * ("broken" in record.flags)
 
 
 def _renumbered(values: Ints, known: Mapping[str, int], ordered: Sequence[str]) -> Ints:

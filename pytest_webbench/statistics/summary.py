@@ -15,6 +15,7 @@ import numpy as np
 from pytest_webbench.metrics import pass_at_k
 from pytest_webbench.records import Record
 from pytest_webbench.statistics.answers import Answer, answers
+from pytest_webbench.statistics.hypotheses import AS_IS, AS_IS_ALONE, hypotheses
 from pytest_webbench.statistics.intervals import Floats, mean_interval, rate_interval
 from pytest_webbench.statistics.metrics import MEANS, METRICS, RATES, SCALES, column
 from pytest_webbench.statistics.samples import (
@@ -157,7 +158,7 @@ def summarise_samples(run_id: str, samples: Samples) -> Summary:
         ranking=ranking,
         excluded=excluded if shown != list(facts) else {},
         common_cases=common,
-        notes=_notes(samples, shown, common),
+        notes=(*_notes(samples, shown, common), *([AS_IS_ALONE] if samples.templates == (AS_IS,) else [])),
         by_model=by_model,
         by_framework=_rows(samples, _models, _attribute("framework")),
         by_category=_rows(samples, _models, _attribute("category")),
@@ -168,7 +169,7 @@ def summarise_samples(run_id: str, samples: Samples) -> Summary:
         failure_classes=_failure_classes(samples),
         spread=_spreads(samples),
         similarity=similarity(samples, shown),
-        answers=answers(samples, shown),
+        answers=(*answers(samples, shown), *hypotheses(samples, shown)),
     )
 
 

@@ -1,6 +1,6 @@
 """Validate cases: `webbench validate` as a library."""
 
 from .report import DAILY, CaseReport, Options, Survivor, Validation
-from .run import validate
+from .run import validate, validate_definition
 
-__all__ = ["DAILY", "CaseReport", "Options", "Survivor", "Validation", "validate"]
+__all__ = ["DAILY", "CaseReport", "Options", "Survivor", "Validation", "validate", "validate_definition"]

@@ -12,7 +12,15 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_webbench.cases import Case, CaseError, check_unique_ids, is_dataset, load_case_file
+from pytest_webbench.cases import (
+    DEFINITION,
+    Case,
+    CaseError,
+    check_unique_ids,
+    find_case_files,
+    is_dataset,
+    load_case_file,
+)
 from pytest_webbench.validation.report import DAILY, CaseReport, Options, Validation
 from pytest_webbench.validation.results import Results
 
@@ -49,6 +57,30 @@ def validate(
         if progress is not None:
             progress(report, len(reports), total)
     return Validation(tuple(sorted(reports, key=lambda report: report.case)))
+
+
+def validate_definition(path: str | Path, *, options: Options = DAILY, level: str = "auto") -> CaseReport:
+    """Validate one case, given by its folder or its `definition.toml`, in this process.
+
+    A definition that cannot be used is a report with errors.
+
+    Raises:
+        SandboxUnavailable: this machine does not offer `level`.
+        ValueError: `level` is none, or there is no definition at `path`.
+
+    >>> validate_definition("cases/flask/jwt_login").ok  # doctest: +SKIP
+    True
+    """
+    from pytest_webbench.sandbox import open_sandbox
+
+    files = find_case_files([Path(path)])
+    if len(files) != 1 or is_dataset(files[0]):
+        raise ValueError(f"{path}: expected the folder of one case or its {DEFINITION}")
+    unusable, cases = _load(files)
+    if unusable:
+        return unusable[0]
+    with open_sandbox(level) as sandbox:
+        return _validate_one(cases[0], sandbox, options)
 
 
 def _validated(cases: Sequence[Case], kept: Results, options: Options, level: str, jobs: int) -> Iterator[CaseReport]:

@@ -14,7 +14,7 @@ from loopback import Loopback
 
 from pytest_webbench.completions.fetch import Fetcher, ModelPlan
 from pytest_webbench.completions.limits import Clock
-from pytest_webbench.completions.store import CompletionStore
+from pytest_webbench.completions.store import CompletionStore, open_store
 from pytest_webbench.models import Message, Parameters, Request
 from pytest_webbench.models.openai import OpenAIProvider
 
@@ -42,7 +42,7 @@ def fast() -> FastTime:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[CompletionStore]:
-    with CompletionStore(tmp_path / "completions.sqlite") as opened:
+    with open_store(tmp_path / "completions.sqlite") as opened:
         yield opened
 
 

@@ -19,7 +19,7 @@ from pytest_webbench.completions import limits
 from pytest_webbench.completions.fetch import Fetcher, ModelPlan, Price
 from pytest_webbench.completions.limits import Clock
 from pytest_webbench.completions.retry import RetryPolicy
-from pytest_webbench.completions.store import CompletionStore
+from pytest_webbench.completions.store import CompletionStore, open_store
 from pytest_webbench.models import Completion, ConfigError, InfrastructureError, ProviderError, Request
 from pytest_webbench.models.reference import ReferenceProvider
 
@@ -363,12 +363,12 @@ import sys
 from pathlib import Path
 from pytest_webbench.completions import limits
 from pytest_webbench.completions.fetch import Fetcher, ModelPlan
-from pytest_webbench.completions.store import CompletionStore
+from pytest_webbench.completions.store import CompletionStore, open_store
 from pytest_webbench.models import Message, Parameters, Request
 from pytest_webbench.models.openai import OpenAIProvider
 url, path, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 plan = ModelPlan(lambda: OpenAIProvider("m", url, None))
-fetcher = Fetcher({"m": plan}, CompletionStore(path), concurrency=8)
+fetcher = Fetcher({"m": plan}, open_store(path), concurrency=8)
 asks = [("m", Request((Message("user", f"prompt {n}"),), "m", "e", Parameters(), 0)) for n in range(count)]
 fetcher.prefetch(asks)
 for ask in asks:
@@ -401,13 +401,13 @@ def test_a_kill_loses_nothing_that_had_arrived_and_nothing_is_asked_twice(tmp_pa
             run.wait()
             assert not kept & set(prompts(server)[start:])
             kept |= answered(server.log[start:], killed)
-            with CompletionStore(path) as store:
+            with open_store(path) as store:
                 assert kept <= {row.request.messages[0].content for row in store}
         start = len(server.log)
         assert subprocess.run(command, env=env, check=False).returncode == 0
         assert kept
         assert not kept & set(prompts(server)[start:])
-    with CompletionStore(path) as store:
+    with open_store(path) as store:
         assert len(store) == 60
 
 

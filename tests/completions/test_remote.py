@@ -14,6 +14,7 @@ import pytest
 from pytest_webbench.completions.fetch import Fetched
 from pytest_webbench.completions.remote import RemoteFetcher, serve
 from pytest_webbench.models import Completion, ConfigError, InfrastructureError, ProviderError, Request
+from pytest_webbench.models.agent.orchestrator import STEPS
 
 
 class Side:
@@ -86,6 +87,21 @@ def test_an_error_keeps_its_kind(sides: tuple[Side, Side], ask: Callable[..., Re
     with pytest.raises(type(error), match=str(error)) as caught:
         RemoteFetcher(worker).ask("m", ask())
     assert caught.value.failure_class == error.failure_class
+
+
+def test_a_fault_of_the_controller_is_told_and_leaves_no_worker_waiting(
+    sides: tuple[Side, Side], ask: Callable[..., Request]
+) -> None:
+    def submit(alias: str, request: Request) -> Future[Fetched]:
+        if alias == "unknown":
+            raise KeyError(alias)
+        return future_of(Fetched("k", Completion("x", "stop", raw={STEPS: [object()]}), from_store=False))
+
+    serve(sides[1], submit)
+    for alias in ("unknown", "unsendable"):
+        with pytest.raises(InfrastructureError) as told:
+            RemoteFetcher(sides[0]).ask(alias, ask())
+        assert told.value.failure_class == "internal"
 
 
 def test_a_controller_that_is_gone_is_an_infrastructure_error(

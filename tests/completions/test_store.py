@@ -6,13 +6,14 @@ import multiprocessing
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_webbench.completions.store import CompletionStore, Stored, StoreError
+from pytest_webbench.completions.store import CompletionStore, Stored, StoreError, open_store
 from pytest_webbench.models import Completion, Message, Parameters, Request
 
 FULL = Completion(
@@ -31,6 +32,20 @@ FULL = Completion(
     raw={"choices": [None]},
 )
 EMPTY = Completion(text=None, finish_reason=None)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a store can be made, by kind of database."""
+    if request.param == "postgresql":
+        return str(request.getfixturevalue("postgres_url"))
+    return str(tmp_path / "deep" / "completions.sqlite")
+
+
+@pytest.fixture
+def store(location: str) -> Iterator[CompletionStore]:
+    with open_store(location) as opened:
+        yield opened
 
 
 def request(sample: int) -> Request:
@@ -72,47 +87,81 @@ def test_all_rows_are_gone_through_with_their_requests(store: CompletionStore) -
     assert Stored(request(0), EMPTY) in rows
 
 
-def _put_many(path: Path, first: int) -> None:
-    with CompletionStore(path) as store:
+def _put_many(location: str, first: int) -> None:
+    with open_store(location) as store:
         for sample in range(first, first + 50):
             store.put(request(sample), FULL)
 
 
-def test_several_processes_write_at_the_same_time(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "store.sqlite"
+def test_several_processes_write_at_the_same_time(location: str) -> None:
     context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_put_many, args=(path, 50 * number)) for number in range(3)]
+    workers = [context.Process(target=_put_many, args=(location, 50 * number)) for number in range(3)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join(30)
-    with CompletionStore(path) as store:
+    with open_store(location) as store:
         assert len(store) == 150
 
 
-def test_a_row_outlives_a_kill_right_after_put(tmp_path: Path) -> None:
-    path = tmp_path / "store.sqlite"
+PRELUDE = """
+import os, signal, sys
+from pathlib import Path
+from pytest_webbench.completions.store import open_store
+from pytest_webbench.models import *
+store = open_store(sys.argv[1])
+"""
+
+
+def run_beside(location: str, code: str) -> subprocess.Popen[str]:
+    """Start a process that opens the store and runs `code`."""
+    command = [sys.executable, "-c", PRELUDE + code, location]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def test_a_row_outlives_a_kill_right_after_put(location: str) -> None:
     code = (
-        "import os, signal, sys; from pathlib import Path\n"
-        "from pytest_webbench.completions.store import CompletionStore\n"
-        "from pytest_webbench.models import *\n"
-        "store = CompletionStore(Path(sys.argv[1]))\n"
         "store.put(Request((), 'm', 'e', Parameters(), 0), Completion('x', 'stop'))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == -9
-    with CompletionStore(path) as store:
+    assert run_beside(location, code).wait(30) == -9
+    with open_store(location) as store:
         assert len(store) == 1
+
+
+def test_a_key_is_claimed_by_one_process_at_a_time(location: str, store: CompletionStore) -> None:
+    claim = "print(store.claim('ab' * 32), store.claim('cd' * 32), flush=True)\nsys.stdin.readline()\n"
+    assert store.claim("ab" * 32)
+    with run_beside(location, claim) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "False True\n"
+        assert not store.claim("cd" * 32)
+        store.release("ab" * 32)
+        with run_beside(location, claim) as third:
+            assert third.stdout is not None
+            assert third.stdout.readline() == "True False\n"
+
+
+def test_the_claims_of_a_killed_process_end(location: str, store: CompletionStore) -> None:
+    with run_beside(location, "print(store.claim('ab' * 32), flush=True)\nsys.stdin.readline()\n") as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "True\n"
+        assert not store.claim("ab" * 32)
+        other.kill()
+    deadline = time.monotonic() + 10
+    while not store.claim("ab" * 32):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_a_store_from_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
-    CompletionStore(path).close()
+    open_store(path).close()
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
     with pytest.raises(StoreError, match=r"newer pytest-webbench .*99"):
-        CompletionStore(path)
+        open_store(path)
 
 
 def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
@@ -122,7 +171,7 @@ def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
     db.close()
     before = path.read_bytes()
     with pytest.raises(StoreError, match="another program"):
-        CompletionStore(path)
+        open_store(path)
     assert path.read_bytes() == before
 
 
@@ -135,19 +184,48 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path, make: Callable[[Path
     path = tmp_path / "store.sqlite"
     make(path)
     with pytest.raises(StoreError, match=r"store\.sqlite"):
-        CompletionStore(path)
+        open_store(path)
 
 
 def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     path.touch()
-    with CompletionStore(path) as store:
+    with open_store(path) as store:
         assert len(store) == 0
 
 
-def test_a_store_that_cannot_be_written_says_so(store: CompletionStore) -> None:
-    with sqlite3.connect(store.path) as db:
-        db.execute("DROP TABLE completions")
-    db.close()
-    with pytest.raises(StoreError, match="cannot write"):
-        store.put(request(0), EMPTY)
+def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with open_store(path) as store:
+        with sqlite3.connect(path) as db:
+            db.execute("DROP TABLE completions")
+        db.close()
+        with pytest.raises(StoreError, match="cannot write"):
+            store.put(request(0), EMPTY)
+
+
+def test_a_database_from_a_newer_version_is_refused(postgres_url: str) -> None:
+    import psycopg
+
+    open_store(postgres_url).close()
+    with psycopg.connect(postgres_url) as db:
+        db.execute("UPDATE webbench_store SET version = 99")
+    with pytest.raises(StoreError, match=r"newer pytest-webbench .*99"):
+        open_store(postgres_url)
+
+
+def test_a_database_that_cannot_be_reached_is_told_without_its_password(postgres_url: str) -> None:
+    for url in (postgres_url.replace("sesame", "wrong-word"), "postgresql://bench:wrong-word@127.0.0.1:9/bench"):
+        with pytest.raises(StoreError, match=r"cannot open the completion store postgresql://127\.0\.0\.1/") as told:
+            open_store(url)
+        assert "wrong-word" not in str(told.value)
+
+
+def test_a_connection_that_is_lost_is_told(postgres_url: str) -> None:
+    import psycopg
+
+    with open_store(postgres_url) as store:
+        with psycopg.connect(postgres_url, autocommit=True) as db:
+            db.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        with pytest.raises(StoreError, match="cannot write to the completion store"):
+            store.put(request(0), EMPTY)

@@ -64,25 +64,30 @@ DROP = "functional_pass_at_1~0.05"
 def test_fail_under_fills_what_is_missing_with_the_worst_and_the_best(
     passes: dict[str, list[bool | None]], limit: str, outcome: str
 ) -> None:
+    """E001, E028, E034"""
     assert judged(gate(limit), records(passes)).outcome == outcome
 
 
 def test_a_mean_of_tenths_meets_a_tenth() -> None:
+    """E034"""
     rows = [record(f"flask/{number}", points=10.0) for number in range(10)]
     assert judged(gate("points>10"), rows).outcome == "pass"
 
 
 def test_blocked_samples_are_no_failures() -> None:
+    """E013"""
     rows = [replace(record(f"flask/{n}", passed=None), status="blocked", failure_class="blocked") for n in range(5)]
     assert judged(gate("functional_pass_at_1>0.5"), rows).outcome == "inconclusive"
 
 
 def test_an_error_that_claims_to_have_passed_counts_as_missing() -> None:
+    """E042"""
     rows = [record("flask/a", functional_pass=True, status="infrastructure_error", failure_class="timeout")]
     assert judged(gate("functional_pass_at_1>0.5"), rows).outcome == "inconclusive"
 
 
 def test_a_run_that_died_is_not_judged_on_what_it_finished() -> None:
+    """E015"""
     rows = records({f"flask/{n}": [True] for n in range(40)})
     verdict = gate(UNDER).judge(Samples.of(rows[:22], describe(rows)))
     assert verdict is not None
@@ -90,6 +95,7 @@ def test_a_run_that_died_is_not_judged_on_what_it_finished() -> None:
 
 
 def test_one_sample_cannot_support_a_limit() -> None:
+    """E030"""
     verdict = judged(gate(UNDER), records({"flask/a": [True]}))
     assert verdict.outcome == "pass"
     assert verdict.findings[0].low == pytest.approx(0.2065, abs=1e-4)
@@ -98,7 +104,27 @@ def test_one_sample_cannot_support_a_limit() -> None:
     )
 
 
+def test_ten_of_ten_pass_a_limit_that_they_do_not_prove() -> None:
+    """E031"""
+    verdict = judged(gate(UNDER), records({"flask/a": [True] * 10}))
+    assert verdict.outcome == "pass"
+    assert verdict.findings[0].low == pytest.approx(0.7225, abs=1e-4)
+    assert "n=10 cannot support" in verdict.warnings[0]
+
+
+@pytest.mark.parametrize(("limit", "outcome"), [(0.2, "pass"), (0.5, "inconclusive"), (0.9, "fail")])
+def test_errors_are_filled_with_the_worst_and_the_best_and_never_filtered_out(limit: float, outcome: str) -> None:
+    """E004"""
+    rows = [record("flask/a", number, score is not None, web_codebleu=score)
+            if score is not None else record("flask/a", number, None)
+            for number, score in enumerate([0.2, None, None, None, 0.8])]  # fmt: skip
+    verdict = judged(gate(f"web_codebleu>{limit}"), rows)
+    assert (verdict.outcome, verdict.findings[0].value) == (outcome, 0.5)
+    assert "between 0.2 and 0.8" in verdict.reason or outcome == "pass"
+
+
 def test_no_samples_are_inconclusive() -> None:
+    """E009"""
     verdict = judged(gate(UNDER), [])
     assert (verdict.outcome, verdict.reason) == ("inconclusive", "no model was measured")
 
@@ -133,6 +159,7 @@ def test_every_model_must_meet_every_rule() -> None:
 def test_max_drop_is_judged_by_the_paired_interval(
     before: list[Record], now: list[Record], limit: str, outcome: str
 ) -> None:
+    """E033"""
     assert judged(gate(limit, before=before), now).outcome == outcome
 
 

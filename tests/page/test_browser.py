@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,6 +113,34 @@ def test_hosting_leaves_one_leaderboard(index: Path, browse: Browse) -> None:
     browser = browse(index)
     choose(browser, "hosting", "local")
     assert order(browser) == ["local"]
+
+
+def test_paid_models_are_held_against_money_and_models_of_a_known_size_against_size(
+    tmp_path: Path, browse: Browse
+) -> None:
+    folder = write_run(tmp_path)
+    description = json.loads((folder / "run.json").read_text())
+    for model, size in (("llama", 70), ("local", 0.5)):
+        description["models"][model]["size_b"] = size
+    (folder / "run.json").write_text(json.dumps(description))
+    browser = browse(make_page(folder))
+    find(browser, "[data-column=points_per_cent]").click()
+    assert order(browser)[:2] == ["gemini", "llama"]
+    assert texts(browser, "#size svg .name") == ["llama", "local"]
+    assert "Not known, so not drawn: gemini, mystery." in find(browser, "#size").text
+    choose(browser, "hosting", "paid")
+    assert texts(browser, "#size svg .name") == ["llama"]
+    assert order(browser) == ["gemini", "llama", "mystery"]
+
+
+def test_without_a_known_size_there_is_no_chart_against_it(index: Path, browse: Browse) -> None:
+    assert not find(browse(index), "section:has(#size)").is_displayed()
+
+
+def test_the_page_says_what_web_codebleu_tells_about_passing(index: Path, browse: Browse) -> None:
+    browser = browse(index)
+    assert texts(browser, "#similarity thead tr")[0].endswith("AUC")
+    assert texts(browser, "#similarity tbody th")[:2] == ["all samples", "within cases"]
 
 
 def test_an_unknown_cost_is_no_point_and_no_zero(index: Path, browse: Browse) -> None:

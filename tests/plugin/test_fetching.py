@@ -97,6 +97,35 @@ def test_after_a_kill_at_any_moment_no_answered_request_is_sent_again(
     assert {key for key, count in times.items() if count > 1} <= in_flight
 
 
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_two_runs_at_once_ask_for_each_completion_once(
+    serve: Callable[..., Loopback], cases: Path, request: pytest.FixtureRequest, database: str
+) -> None:
+    store = "shared.sqlite" if database == "sqlite" else request.getfixturevalue("postgres_url")
+    server = serve(latency=0.1)
+    arguments = (*PYTEST, "--model=some", "--webbench-samples=20", "--webbench-concurrency=4", *STATIC)
+    folders = ("one", "other")
+    runs = [
+        subprocess.Popen(
+            [*arguments, f"--webbench-store={store}", f"--webbench-report-dir={folder}"],
+            cwd=cases,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for folder in folders
+    ]
+    printed = [run.communicate()[0] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], printed
+    assert "sesame" not in "".join(printed)
+    assert Counter(map(asked, server.log)) == dict.fromkeys(map(asked, server.log), 1)
+    assert len(server.log) == 40
+    assert server.most_in_flight > 4
+    for folder in folders:
+        lines = (cases / folder / "latest" / "records.jsonl").read_text("utf-8").splitlines()
+        assert len(lines) == 40
+        assert "sesame" not in (cases / folder / "latest" / "run.json").read_text("utf-8")
+
+
 def test_requests_a_minute_hold_over_all_workers(serve: Callable[..., Loopback], cases: Path, bench: Bench) -> None:
     (cases / "conftest.py").write_text(
         "from pytest_webbench.completions import limits\nlimits.MINUTE, limits.MARGIN_SECONDS = 2.0, 0.2\n", "utf-8"

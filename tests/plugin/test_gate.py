@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -10,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from loopback import Loopback, Scripted, Seen, completion
-from project import records
+from project import PYTEST, records, write_case
 
 Bench = Callable[..., pytest.RunResult]
 STATIC = "--webbench-tiers=static"
@@ -49,12 +52,6 @@ def test_a_missed_limit_exits_10_beside_other_plugins(half: Path, bench: Bench, 
     assert json.loads((half / ".report.json").read_text())["exitcode"] == 10
     properties = {one.get("name"): one.get("value") for one in ET.parse(half / "j.xml").iter("property")}
     assert properties["webbench_gate"] == "fail"
-
-
-def test_pytest_html_changes_nothing(half: Path, bench: Bench, workers: tuple[str, ...]) -> None:
-    pytest.importorskip("pytest_html")
-    assert bench(*SOME, MISSED, "--html=page.html", *workers).ret == 10
-    assert (half / "page.html").exists()
 
 
 def test_the_verdict_is_in_the_reports_and_in_the_ci_summary(
@@ -159,3 +156,79 @@ def test_finished_runs_are_judged_by_the_same_rules_without_a_call(half: Path, p
     twice = webbench("gate", "before", "before", "--fail-under", "pass_at_1=0.5")
     assert twice.ret == 4
     twice.stderr.fnmatch_lines(["error: in more than one run: flask/alpha some web_expert sample-0 *"])
+
+
+BESIDE = {
+    "alone": (),
+    "two workers": ("-n", "2"),
+    "beside other plugins": ("-p", "syrupy", "--json-report", "--html=page.html", "--self-contained-html"),
+}
+BEFORE = ("--webbench-baseline=reports/runs/good", "--webbench-baseline-model=good")
+LIMIT = "--webbench-max-drop=pass_at_1=0.05"
+TABLE = {
+    "identical": ("good", (*BEFORE, LIMIT), 0, "gate: PASS: 1 model met 1 rule"),
+    "real drop": ("bad", (*BEFORE, LIMIT), 10, "gate: FAIL: bad: *pass_at_1 dropped by 1 *is more than 0.05*"),
+    "within noise": ("noisy", (*BEFORE, LIMIT), 11, "gate: INCONCLUSIVE: noisy: *may or may not be more than 0.05*"),
+    "too few": ("good", (*BEFORE, LIMIT, "--webbench-samples=1"), 11, "gate: INCONCLUSIVE: good: *"),
+    "missing case": ("good", (*BEFORE, LIMIT, "-k", "not alpha"), 4, "*cases only in the baseline: flask/alpha*"),
+    "other template": ("good", (*BEFORE, LIMIT, "--webbench-prompt=as_is"), 4, "*templates: web_expert -> as_is*"),
+    "other version": ("good", (*BEFORE, LIMIT, "renewed"), 4, "*case versions: flask/beta 1.0 -> 1.1*"),
+    "all infrastructure": ("down", (*BEFORE, LIMIT), 11, "gate: INCONCLUSIVE: down: *measured on no case of both*"),
+    "infrastructure, lower limit": (
+        "down",
+        ("--webbench-fail-under=pass_at_1=0.1",),
+        11,
+        "gate: INCONCLUSIVE: down: *",
+    ),
+    "empty selection": ("good", (*BEFORE, LIMIT, "-k", "nothing"), 5, "webbench: 0 of 4 cases selected by -k nothing"),
+    "absent baseline": ("good", ("--webbench-baseline=reports/runs/old", LIMIT), 4, "*no such file or run folder*"),
+}
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with answers of three models in its store, one that no server answers, and the run `good`."""
+    root = tmp_path_factory.mktemp("judged")
+    (root / "pytest.ini").write_text("[pytest]\ntestpaths = cases\n", "utf-8")
+    names = ("alpha", "beta", "gamma", "delta")
+    for name in names:
+        write_case(root, name)
+    wrong: set[str] = set()
+
+    def answer(seen: Seen) -> Scripted:
+        model, prompt = seen.body["model"], str(seen.body["messages"])
+        first = model == "noisy" and prompt not in wrong
+        wrong.update({prompt} if model == "noisy" else ())
+        return completion(BAD if model == "bad" or first else GOOD)
+
+    with Loopback(answer=answer) as server:
+        table = "[models.{0}]\nprovider = 'openai'\nmodel = '{0}'\nbase_url = '{1}'\n"
+        text = "".join(table.format(model, server.url) for model in ("good", "bad", "noisy", "down"))
+        (root / "webbench.toml").write_text(text, "utf-8")
+        for model in ("good", "bad", "noisy"):
+            assert pytested(root, f"--model={model}", f"--webbench-run-id={model}").returncode in (0, 1)
+    return root
+
+
+def pytested(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [*PYTEST, "--webbench-samples=10", STATIC, *arguments]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("situation", TABLE)
+def test_only_what_was_measured_and_holds_passes(judged: Path, tmp_path: Path, situation: str, beside: str) -> None:
+    model, arguments, status, said = TABLE[situation]
+    root = shutil.copytree(judged, tmp_path / "project")
+    if "renewed" in arguments:
+        arguments = tuple(one for one in arguments if one != "renewed")
+        definition = root / "cases" / "flask" / "beta" / "definition.toml"
+        definition.write_text(definition.read_text().replace('version = "1.0"', 'version = "1.1"'))
+    result = pytested(root, f"--model={model}", "--webbench-offline", *arguments, *BESIDE[beside])
+    assert result.returncode == status, result.stdout + result.stderr
+    lines = pytest.LineMatcher((result.stdout + result.stderr).splitlines())
+    lines.fnmatch_lines([said])
+    if beside == "beside other plugins" and status in (0, 10, 11):
+        assert json.loads((root / ".report.json").read_text())["exitcode"] == status
+        assert (root / "page.html").exists()

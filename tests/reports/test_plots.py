@@ -61,6 +61,21 @@ def test_where_no_cost_is_known_the_chart_says_so(summary: Summary) -> None:
     assert "not known for any model" in figure.texts[0].get_text()
 
 
+def test_every_model_of_a_known_size_is_within_the_chart_against_size(summary: Summary) -> None:
+    sizes = {"llama": 70.0, "local": 0.5}
+    models = {alias: replace(facts, size_b=sizes.get(alias)) for alias, facts in summary.models.items()}
+    figure = plots.size_figure(replace(summary, models=models))
+    low, high = figure.axes[0].get_xlim()
+    assert sorted(point.get_xdata()[0] for point in points(figure)) == [0.5, 70.0]
+    assert low < 0.5 < 70 < high
+    assert "not known: gemini, mystery" in said(figure)
+
+
+def test_without_a_known_size_there_is_no_chart_against_it(tmp_path: Path, summary: Summary) -> None:
+    plots.write_run_plots(tmp_path, summary)
+    assert not (tmp_path / "score_vs_size.png").exists()
+
+
 def test_templates_show_a_point_for_each_model_and_template(summary: Summary) -> None:
     assert len(points(plots.template_figure(summary))) == 8
 

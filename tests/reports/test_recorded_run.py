@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from made import many, records, write_run
+from made import describe, many, records, write_run
 from syrupy.assertion import SnapshotAssertion
 
 from pytest_webbench.cli import main
 from pytest_webbench.gate import Gate, parse_rule
+from pytest_webbench.records import Check
 from pytest_webbench.reports.files import write_run_reports
 from pytest_webbench.reports.terminal import flags, leaderboard, verdict_lines
+from pytest_webbench.reports.worst import worst_cases
 from pytest_webbench.runs import Runs, open_runs
-from pytest_webbench.statistics.summary import summarise_samples
+from pytest_webbench.statistics.summary import summarise, summarise_samples
 
 RECORDED = Path(__file__).parent / "data" / "run"
 TEXTS = ("leaderboard.csv", "by_framework.csv", "by_template.csv", "samples.csv", "midpoint_scores.txt")
@@ -56,9 +59,36 @@ def test_the_json_is_as_recorded(folder: Path, snapshot: SnapshotAssertion) -> N
 def test_the_terminal_is_as_recorded(folder: Path, width: int, snapshot: SnapshotAssertion) -> None:
     runs = open_runs([folder])
     summary = summarise_samples(runs.run_id, runs.samples())
-    text = leaderboard(summary, width)
+    text = "\n".join([leaderboard(summary, width), *worst_cases(summary, runs.records(), width)])
     assert max(len(line) for line in text.splitlines()) <= width
     assert "\n".join([text, *flags(summary)]) == snapshot
+
+
+def test_the_worst_cases_tell_their_first_failing_check() -> None:
+    checks = (
+        Check("check_the_list_is_empty", "unit_tests", passed=True),
+        Check("check_a_name", "unit_tests", passed=False, message="got 500,\n expected 400"),
+        Check("check_a_date", "unit_tests", passed=False, message="got 404, expected 200"),
+    )
+    rows = [replace(row, checks=() if row.status == "passed" else checks)
+            for row in records({"flask/a": [True, True], "flask/b": [True, False], "flask/c": [False, False]})]  # fmt: skip
+    assert worst_cases(summarise("r", rows), rows, 100) == [
+        "flask/c: 0 of 2 passed; m sample-0: check_a_name: got 500, expected 400",
+        "flask/b: 1 of 2 passed; m sample-1: check_a_name: got 500, expected 400",
+    ]
+
+
+def test_a_report_names_the_worst_cases_of_a_run(folder: Path) -> None:
+    runs = open_runs([folder])
+    wanted = worst_cases(summarise_samples(runs.run_id, runs.samples()), runs.records(), 160)
+    _, output = webbench("report", folder, "--only", "csv")
+    assert len(wanted) == 5
+    assert "\n".join(wanted) in output
+
+
+def test_there_are_at_most_five_worst_cases_and_none_of_a_run_that_passed_or_has_one_case() -> None:
+    for rows, count in ((many(9, 0.0, 1), 5), (many(9, 1.0, 1), 0), (many(1, 0.0, 3), 0)):
+        assert len(worst_cases(summarise("r", rows), rows, 80)) == count
 
 
 def test_the_gate_in_the_terminal_is_as_recorded(folder: Path, snapshot: SnapshotAssertion) -> None:
@@ -69,6 +99,7 @@ def test_the_gate_in_the_terminal_is_as_recorded(folder: Path, snapshot: Snapsho
 
 
 def test_the_order_of_arrival_changes_no_byte(folder: Path) -> None:
+    """E039"""
     written(folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "records.jsonl"}
     lines = (folder / "records.jsonl").read_text("utf-8").splitlines(keepends=True)
@@ -78,6 +109,7 @@ def test_the_order_of_arrival_changes_no_byte(folder: Path) -> None:
 
 
 def test_unknown_is_never_zero_and_zero_never_unknown(tmp_path: Path) -> None:
+    """E027, E028"""
     none = write_run(tmp_path / "none", records({"flask/a": [None]}))
     zero = write_run(tmp_path / "zero", records({"flask/a": [False]}))
     written(none)
@@ -87,6 +119,7 @@ def test_unknown_is_never_zero_and_zero_never_unknown(tmp_path: Path) -> None:
 
 
 def test_a_share_of_the_cases_is_said_beside_its_rate(tmp_path: Path) -> None:
+    """E001"""
     run = write_run(tmp_path / "r", records({f"flask/{n}": [True if n < 20 else None] for n in range(60)}))
     _, output = webbench("report", run, "--only", "csv")
     assert (
@@ -103,8 +136,10 @@ def test_only_what_is_asked_for_is_written(folder: Path) -> None:
 
 def test_shards_are_merged_into_a_run_of_their_own(tmp_path: Path) -> None:
     rows = many(4, 0.5, 2)
+    cases = describe(rows)["cases"]
     shards = [
-        write_run(tmp_path / f"s{index}", rows[4 * index : 4 * index + 4], shard=f"{index + 1}/2") for index in (0, 1)
+        write_run(tmp_path / f"s{index}", rows[4 * index : 4 * index + 4], shard=f"{index + 1}/2", cases=cases)
+        for index in (0, 1)
     ]
     code, output = webbench("report", *shards, "--out", tmp_path / "whole", "--only", "csv")
     assert code == 0, output
@@ -117,7 +152,7 @@ def test_shards_are_merged_into_a_run_of_their_own(tmp_path: Path) -> None:
     [
         (many(2, 1.0, 2), many(2, 1.0, 2), {}, "in more than one run: flask/c000 m web_expert sample-0 (again in b)"),
         (many(2, 1.0, 2)[:2], many(2, 1.0, 2)[3:], {}, "in none of the runs: flask/c001 m web_expert sample-0"),
-        (many(1, 1.0, 2), many(2, 1.0, 2)[2:], {"shard": "3/3"}, "missing: shard 1/3, shard 2/3"),
+        (many(1, 1.0, 2), many(2, 1.0, 2)[2:], {"shard": "3/3"}, "missing: shard 1/3, 2/3 of m"),
         (many(1, 1.0, 2), many(2, 1.0, 2, model_id="acme/other")[2:], {},
          "runs a and b cannot be merged: m has model_id acme/m in one and acme/other in the other"),
         (many(1, 1.0, 2), many(1, 1.0, 2, model="n", case_version="2.0"), {},

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from made import describe, many, records
+from made import describe, many, records, write_run
 
 from pytest_webbench import compare
+from pytest_webbench.runs import open_runs
 from pytest_webbench.statistics.comparison import PairingError, pair_models
 from pytest_webbench.statistics.summary import summarise
 
@@ -44,6 +46,7 @@ def test_only_common_cases_are_compared_and_the_others_named() -> None:
 
 
 def test_a_small_difference_in_errors_does_not_separate_models() -> None:
+    """E006"""
     a = records({"flask/a": [True] * 2 + [False] * 6})
     b = records({"flask/a": [True] * 2 + [False] * 4 + [None] * 2}, model="n")
     summary = summarise("r", a + b)
@@ -72,9 +75,57 @@ def test_the_agent_is_held_against_the_best_single_model_and_its_base() -> None:
     assert any(text.startswith(base) for text in texts)
 
 
-def test_without_an_agent_there_is_not_enough_data() -> None:
-    answer = summarise("r", many(2, 1.0)).answers[0]
-    assert answer.text.startswith("not enough data")
+def test_every_question_is_answered_although_there_is_not_enough_data() -> None:
+    answers = {one.question: one.text for one in summarise("r", many(2, 1.0)).answers}
+    assert list(answers) == [
+        "Did the agent improve on the best zero-shot model?",
+        "Did the agent improve on its base model?",
+        "Which framework gained most from the agent?",
+        "Did the reviews lead to repairs?",
+        "Which model is better on Flask?",
+        "Which framework is m better on?",
+        "Is as_is worse than the other templates?",
+        "Is a plain prompt (in_python) as good as the elaborate ones?",
+        "Do long prompts confuse small models (at most 8 billion parameters)?",
+    ]
+    assert all(text.startswith("not enough data") for text in answers.values())
+
+
+def test_an_agent_whose_base_model_was_not_measured_says_so() -> None:
+    rows = [*many(4, 0.5, model="best"), *many(4, 1.0, model="team", provider="agent")]
+    description = describe(rows)
+    description["models"]["team"]["codegen"] = "base"
+    answers = {one.question: one.text for one in summarise("r", rows, description).answers}
+    assert answers["Did team improve on its base model?"] == "not enough data: base is not in the run"
+
+
+@pytest.mark.parametrize(
+    ("repaired", "broken", "answer"),
+    [(4, 0, "yes: 120 of 200 answers were revised after a review: 80 pass and did not before, 0 passed before"),
+     (0, 4, "no, they did harm: 120 of 200 answers were revised after a review: 0 pass and did not before, 80 passed"),
+     (1, 1, "cannot be told: 120 of 200 answers were revised after a review: 20 pass and did not before, 20 passed"),
+     (0, 0, "cannot be told: 120 of 200 answers were revised after a review: 0 pass and did not before, 0 passed")],
+    ids=["repairs", "harm", "both", "neither"],
+)  # fmt: skip
+def test_reviews_are_judged_by_what_the_revisions_changed(repaired: int, broken: int, answer: str) -> None:
+    def flags(sample: int) -> tuple[str, ...]:
+        effect = ["repaired"] * repaired + ["broken"] * broken
+        return ("revised", *effect[sample : sample + 1]) if sample < 6 else ()
+
+    rows = [replace(row, flags=flags(row.sample)) for row in many(20, 0.5, model="team", provider="agent")]
+    (told,) = (
+        one for one in summarise("r", rows).answers if one.question == "Did the reviews of team lead to repairs?"
+    )
+    assert told.text.startswith(answer)
+    assert told.difference == pytest.approx((repaired - broken) / 10)
+
+
+def test_an_agent_of_one_run_is_held_against_the_models_of_another(tmp_path: Path) -> None:
+    single = write_run(tmp_path / "single", many(6, 0.5, model="llama"))
+    team = write_run(tmp_path / "team", many(6, 1.0, 1, model="team", provider="agent"))
+    runs = open_runs([single, team])
+    texts = {one.question: one.text for one in summarise(runs.run_id, runs.records(), runs.description).answers}
+    assert texts["Did team improve on the best zero-shot model (llama)?"].startswith("functional Pass@1: yes: +0.500")
 
 
 def test_frameworks_are_compared_over_scenarios_that_both_have() -> None:

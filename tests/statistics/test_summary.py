@@ -18,6 +18,7 @@ def only(summary: Summary) -> Row:
 
 
 def test_errors_are_counted_and_do_not_enter_a_rate() -> None:
+    """E001"""
     rows = records({f"flask/{n}": [True if n < 20 else None] for n in range(60)})
     row = only(summarise("r", rows))
     assert (row.n, row.expected, row.infrastructure) == (20, 60, 40)
@@ -26,11 +27,13 @@ def test_errors_are_counted_and_do_not_enter_a_rate() -> None:
 
 
 def test_errors_are_neither_minus_one_nor_zero() -> None:
+    """E003"""
     row = only(summarise("r", records({"flask/a": [True, True, None, True]})))
     assert (row.metrics["points"].value, row.metrics["points"].n, row.infrastructure) == (100, 3, 1)
 
 
 def test_pass_at_k_is_unknown_where_errors_leave_too_few() -> None:
+    """E007"""
     row = only(summarise("r", records({"flask/a": [True] * 3 + [False] * 5 + [None] * 2})))
     assert row.functional_pass_at_k[1].value == pytest.approx(0.375)
     assert row.functional_pass_at_k[5].value == pytest.approx(0.9821428571)
@@ -43,11 +46,13 @@ def test_rates_are_means_over_cases_never_pooled() -> None:
 
 
 def test_nothing_measured_is_unknown_and_zero_is_zero() -> None:
+    """E027, E028"""
     assert only(summarise("r", records({"flask/a": [None]}))).metrics["functional_pass_at_1"].value is None
     assert only(summarise("r", records({"flask/a": [False]}))).metrics["functional_pass_at_1"].value == 0.0
 
 
 def test_a_model_with_the_easy_cases_only_is_not_ranked_above_one_with_all() -> None:
+    """E025"""
     easy = records({"flask/c1": [True], "flask/c2": [True]}, model="a")
     whole = records({"flask/c1": [True], "flask/c2": [True], "flask/c3": [False], "flask/c4": [False]}, model="b")
     summary = summarise("r", easy + whole)
@@ -56,6 +61,7 @@ def test_a_model_with_the_easy_cases_only_is_not_ranked_above_one_with_all() -> 
 
 
 def test_models_without_a_common_case_are_not_ranked() -> None:
+    """E024"""
     summary = summarise("r", records({"flask/a": [True]}, model="a") + records({"flask/b": [True]}, model="b"))
     assert summary.common_cases == 0
     assert summary.notes == (
@@ -131,6 +137,28 @@ def test_similarity_is_held_against_passing_within_cases_too() -> None:
     assert abs(found["within cases"].spearman or 0) < 0.3
     assert found["all samples"].n == 90
     assert (found["all samples"].low or 1) < (found["all samples"].spearman or 0) < (found["all samples"].high or 0)
+
+
+def test_the_auc_is_the_share_of_pairs_that_similarity_puts_in_order() -> None:
+    from scipy.stats import mannwhitneyu
+
+    chance = random.Random(2)
+    rows = [
+        replace(record(f"flask/c{case}", sample, passed=sample % 3 == 0), web_codebleu=round(chance.random(), 1))
+        for case in range(4)
+        for sample in range(10)
+    ]
+    found = {one.of: one for one in summarise("r", rows).similarity.correlations}
+    passed, failed = ([row.web_codebleu for row in rows if row.functional_pass is wanted] for wanted in (True, False))
+    assert found["all samples"].auc == pytest.approx(mannwhitneyu(passed, failed).statistic / len(passed) / len(failed))
+    for one in ("all samples", "within cases"):
+        assert (found[one].auc_low or 1) < (found[one].auc or 0) < (found[one].auc_high or 0)
+
+
+def test_similarity_that_never_errs_here_has_no_interval_of_zero_width() -> None:
+    rows = records({f"flask/c{number}": [True, False] for number in range(6)})
+    (found,) = (one for one in summarise("r", rows).similarity.correlations if one.of == "all samples")
+    assert (found.auc, found.auc_low, found.auc_high, found.low) == (1.0, None, None, None)
 
 
 def test_similarity_is_told_by_outcome() -> None:

@@ -51,7 +51,9 @@ def sample(chance: random.Random, case: str, alias: str, template: str, index: i
         points=100.0 if passed else 50.0 if parses else 0.0,
         web_codebleu=similarity,
         kw_f1=round(min(1.0, similarity + 0.1), 4),
-        flags=("revised",) if alias == "agent" and index == 1 else (),
+        flags=(("revised", "repaired") if passed and draw > 0.4 else ("revised",))
+        if alias == "agent" and index == 1
+        else (),
         finish_reason="length" if not parses else "stop",
         input_tokens=300 + len(case),
         output_tokens=400 + round(200 * draw),
