@@ -15,26 +15,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_webbench.records import Record
+from pytest_webbench.records import OUTCOME_FIELDS, Record
 
 STATUSES = ("passed", "model_failure", "blocked", "infrastructure_error", "config_error")
 PASSES = ("static_pass", "functional_pass", "secure_pass")
-NUMBERS = (
-    *PASSES,
-    "points",
-    "web_codebleu",
-    "ngram",
-    "weighted_ngram",
-    "syntax",
-    "dataflow",
-    "kw_precision",
-    "kw_recall",
-    "kw_f1",
-    "cost",
-    "latency_seconds",
-    "input_tokens",
-    "output_tokens",
-)
+WORDS = frozenset({"status", "failure_class", "finish_reason"})
+NUMBERS = tuple(name for name in OUTCOME_FIELDS if name not in WORDS)
 TRUNCATED, WARM, UNPARSED, REVISED, SUSPECTED, MODEL_CHANGED, REPAIRED, BROKEN = (1 << bit for bit in range(8))
 SUSPICIONS = frozenset({"truncation_suspected", "prompt_truncation_suspected"})
 LOST = "lost"
