@@ -220,11 +220,11 @@ def read_settings(config: pytest.Config) -> Settings:
 
 
 def read_environment(root: Path) -> Mapping[str, str]:
-    """Return the environment, completed by `.env` below `root`."""
+    """Return the environment, completed by `.env` below `root`; a variable that is empty is none."""
     from dotenv import dotenv_values
 
     file = {name: value for name, value in dotenv_values(root / ".env").items() if value}
-    return {**file, **os.environ}
+    return {**file, **{name: value for name, value in os.environ.items() if value}}
 
 
 def _models(config: pytest.Config, asks: bool) -> tuple[Model, ...]:

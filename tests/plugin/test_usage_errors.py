@@ -33,7 +33,12 @@ def test_an_unknown_template_lists_the_known_ones(cases: Path, bench: Bench, wor
     )
 
 
-def test_a_missing_key_says_where_to_get_one(cases: Path, bench: Bench, workers: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("empty", [False, True], ids=["absent", "empty"])
+def test_a_missing_key_says_where_to_get_one(
+    cases: Path, bench: Bench, workers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, empty: bool
+) -> None:
+    if empty:
+        monkeypatch.setenv("NIM_API_KEY", "")
     refused(
         bench("--model=llama", *workers),
         "ERROR: model 'llama' needs a key: set NIM_API_KEY in the environment or in .env (get a key at https://*",

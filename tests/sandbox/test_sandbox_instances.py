@@ -182,6 +182,19 @@ def test_a_view_that_exits_ends_its_request_only(best: Sandbox) -> None:
         assert ask(instance).text == "hello"
 
 
+@pytest.mark.parametrize("framework", ["Flask", "Django"])
+def test_a_header_that_cannot_be_written_ends_the_request_at_once(best: Sandbox, framework: str) -> None:
+    code = {
+        "Flask": HELLO["Flask"] + "\napp.get('/odd', endpoint='odd')(lambda: ('x', 200, {'X-Name': '\\u010d'}))",
+        "Django": HELLO["Django"] + "\nurlpatterns += [path('odd', lambda request: odd())]\n"
+        "class odd(HttpResponse):\n    def items(self): return [('X-Name', '\\u010d')]",
+    }[framework]
+    with best.launch(source(code, framework)) as instance:
+        assert instance.wait_ready(20).ok
+        assert ask(instance, "/odd").error == "RemoteProtocolError"
+        assert ask(instance).text == "hello"
+
+
 def test_code_may_ask_for_the_event_loop_while_it_is_loaded(best: Sandbox) -> None:
     code = "import asyncio\nloop = asyncio.get_event_loop()\n" + HELLO["FastAPI"]
     with best.launch(source(code, "FastAPI")) as instance:

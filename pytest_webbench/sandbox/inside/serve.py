@@ -168,6 +168,14 @@ def _handler_class() -> Any:
         def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
             return None
 
+        def send_header(self, keyword: str, value: str) -> None:
+            """Give up a response that cannot be written, so that nobody waits for the rest of it."""
+            try:
+                super().send_header(keyword, value)
+            except UnicodeEncodeError:
+                self.close_connection = True
+                raise
+
     return Handler
 
 
