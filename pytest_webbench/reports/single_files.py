@@ -37,11 +37,11 @@ def result_files(data: RunData) -> dict[str, list[dict[str, Any]]]:
     pass_at_1 (static: syntax and structure) of each case over its samples. `agent_final.json`: the agent's
     final code. Of several templates the run's first one counts; of several agents each has its alias in front.
     """
-    templates = data.description["settings"]["templates"]
+    first_template = next(iter(data.description["settings"]["templates"]))
     said = {identity(answer): answer for answer in answers(data.folder)}
     by_model: dict[str, list[Record]] = {}
     for record in data.records:
-        if record.prompt_template == templates[0]:
+        if record.prompt_template == first_template:
             by_model.setdefault(record.model, []).append(record)
     agents = [alias for alias, records in by_model.items() if records[0].provider == "agent"]
     files: dict[str, list[dict[str, Any]]] = {}
