@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
-from pytest_webbench.cli import SUBCOMMANDS
+from pytest_webbench.cli import SUBCOMMANDS, main
 from pytest_webbench.model_table import load_table
 
 ROOT = Path(__file__).parents[1]
@@ -127,3 +128,10 @@ def test_the_benchmark_has_as_many_shards_as_it_says_and_judges_the_merged_whole
     programs = [program for script in scripts(workflow["jobs"]["gate"]) for program, _ in calls(script)]
     assert programs == ["webbench report", "webbench gate", "webbench gate"]
     assert workflow["jobs"]["gate"]["needs"] == "run"
+
+
+def test_the_tables_of_the_cases_are_up_to_date(tmp_path: Path) -> None:
+    copy = tmp_path / "README.md"
+    copy.write_text((ROOT / "cases" / "README.md").read_text("utf-8"), "utf-8")
+    assert CliRunner().invoke(main, ["cases", str(ROOT / "cases"), "--update", str(copy)]).exit_code == 0
+    assert copy.read_text("utf-8") == (ROOT / "cases" / "README.md").read_text("utf-8"), "webbench cases --update"
