@@ -127,8 +127,8 @@ class Agents:
             job.urgent = True
             if job.future.done():
                 self._jobs.pop(key, None)
-            elif job.calling is not None:
-                self._fetcher.submit(*job.calling)
+            elif (calling := job.calling) is not None:
+                self._fetcher.submit(*calling)
             return job.future
 
     def _begin(self, alias: str, request: Request, *, urgent: bool) -> _Job:

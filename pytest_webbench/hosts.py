@@ -19,6 +19,7 @@ class Hosts:
     """The places of the workers that are up: the specification of each one's `--tx`, by its id."""
 
     _up: dict[str, Any] = field(default_factory=dict)
+    _gone: set[str] = field(default_factory=set)
 
     def up(self, node: Any) -> None:
         """Note a worker that is ready."""
@@ -27,9 +28,10 @@ class Hosts:
     def down(self, node: Any) -> str | None:
         """Note a worker that ended by mistake; return what is to be said where its host is gone."""
         spec = self._up.pop(node.gateway.id, node.gateway.spec)
-        if not spec.ssh or _answers(spec.ssh):
-            return None
         gone = spec.ssh
+        if not gone or (gone not in self._gone and _answers(gone)):
+            return None
+        self._gone.add(gone)
         for worker, other in list(self._up.items()):
             if other.ssh == gone:
                 del self._up[worker]
@@ -43,7 +45,7 @@ class Hosts:
 
 def _answers(destination: str) -> bool:
     """Whether a host can still be reached; `destination` is what ssh takes."""
-    command = ["ssh", *shlex.split(destination), "true"]
+    command = ["ssh", "-n", "-o", "BatchMode=yes", *shlex.split(destination), "true"]
     try:
         return subprocess.run(command, capture_output=True, timeout=PATIENCE_SECONDS, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):

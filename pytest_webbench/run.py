@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -111,10 +112,12 @@ class Run:
 
     def close(self) -> None:
         """Stop asking, close the store and the ledger."""
-        self.fetcher.close()
-        if self.observer is not None:
-            self.observer.close()
-        self.ledger.close()
+        with ExitStack() as closing:
+            closing.callback(self.store.close)
+            closing.callback(self.ledger.close)
+            if self.observer is not None:
+                closing.callback(self.observer.close)
+            closing.callback(self.fetcher.close)
 
     def _sample(self, node_id: str) -> Sample:
         file, *entry, alias, template, name = node_id.split("::")

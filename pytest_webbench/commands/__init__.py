@@ -9,6 +9,7 @@ from typing import IO, Any, NoReturn
 import click
 
 USAGE_ERROR = 4
+LEVELS = ("auto", "full", "kernel", "weak", "off")
 
 
 class UserError(click.ClickException):

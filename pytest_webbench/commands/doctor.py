@@ -11,6 +11,7 @@ from importlib.util import find_spec
 import click
 from packaging.requirements import Requirement
 
+from pytest_webbench.commands import LEVELS
 from pytest_webbench.workbench import Workbench
 
 PACKAGES = ("pytest", "pytest-xdist", "openai", "tree-sitter", "tree-sitter-python")
@@ -19,7 +20,7 @@ EXEC = 'pip install --upgrade "pytest-webbench[exec]"'
 
 
 @click.command("doctor")
-@click.option("--sandbox", "level", default="auto", show_default=True, help="auto, full, kernel, weak or off.")
+@click.option("--sandbox", "level", type=click.Choice(LEVELS), default="auto", show_default=True, help="Sandbox level.")
 def command(level: str) -> None:
     """What this machine can do: sandbox level, frameworks, local model, versions.
 

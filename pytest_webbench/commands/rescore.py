@@ -12,14 +12,14 @@ from pathlib import Path
 import click
 
 from pytest_webbench.cases import CaseError, load_cases
-from pytest_webbench.commands import fail, report_dir_option, run_folder, store_option, terminal_width
+from pytest_webbench.commands import LEVELS, fail, report_dir_option, run_folder, store_option, terminal_width
 from pytest_webbench.completions.store import StoreError, is_there, open_store
 from pytest_webbench.evaluation import Evaluation
 from pytest_webbench.ledger import read_run, sample_id
 from pytest_webbench.records import Record, RecordError
 from pytest_webbench.reports.files import keep_asked, write_run_reports
 from pytest_webbench.reports.terminal import flags, leaderboard
-from pytest_webbench.rescoring.judging import Engine, Judging
+from pytest_webbench.rescoring.judging import Engine, Judging, JudgingFailed
 from pytest_webbench.rescoring.run import Rescoring, RescoringError, prepare, rescore
 from pytest_webbench.runs import open_runs
 from pytest_webbench.settings import Tier
@@ -34,7 +34,7 @@ NO_RAY = 'engine ray: install it on every node: pip install "pytest-webbench[ray
 @click.option("--tiers", type=click.Choice(["static", "functional", "secure"]), help="Default: those of the run.")
 @click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True, help="Who judges.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count(), show_default="cores", help="Processes.")
-@click.option("--sandbox", "level", help="auto, full, kernel, weak or off; default: that of the run.")
+@click.option("--sandbox", "level", type=click.Choice(LEVELS), help="Default: that of the run.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the new run.")
 @store_option
 @report_dir_option
@@ -63,6 +63,8 @@ def command(
         before = data.description["settings"]
         judging = Judging(tiers or before["tier"], level or before["sandbox"])
         folder = out or _free(data.folder)
+        if folder.exists() and any(folder.iterdir()):
+            fail(f"--out: {folder} is not empty; choose another folder")
         with open_store(store) as opened:
             _judge_all(rescoring, rescore(rescoring, opened, judge, judging, jobs, folder))
         samples = open_runs([folder]).samples()
@@ -71,6 +73,8 @@ def command(
         write_run_reports(folder, summary, samples, records=lambda: read_run(folder).records)
     except (CaseError, RecordError, RescoringError, StoreError) as error:
         fail(str(error))
+    except JudgingFailed as error:
+        fail(f"judging broke off, what was judged is in {os.path.relpath(folder)}: {error}")
     click.echo(leaderboard(summary, terminal_width()))
     for line in flags(summary):
         click.secho(line, fg="yellow")

@@ -18,7 +18,7 @@ class FileClaims:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._descriptor: int | None = None
 
     def take(self, key: str) -> bool:
@@ -35,11 +35,11 @@ class FileClaims:
 
     def release(self, key: str) -> None:
         """End the claim on `key`."""
-        if sys.platform == "win32":
+        if sys.platform == "win32" or self._descriptor is None:
             return
         import fcntl
 
-        fcntl.lockf(self._opened(), fcntl.LOCK_UN, 1, _byte(key))
+        fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, _byte(key))
 
     def close(self) -> None:
         """End all claims of this process."""
@@ -49,7 +49,7 @@ class FileClaims:
 
     def _opened(self) -> int:
         if self._descriptor is None:
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         return self._descriptor
 
 

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
@@ -30,6 +31,7 @@ from pytest_webbench.models import (
 DEFAULT_CONCURRENCY = 16
 CLOSE_SECONDS = 1.0
 CLAIMED_SECONDS = 0.5
+STORE_SECONDS = 5.0
 FRUITLESS = frozenset({"unreachable", "empty_response", "bad_json"})
 FRUITLESS_SAMPLES = 5
 Result = TypeVar("Result")
@@ -202,10 +204,12 @@ class Fetcher:
             loop, thread = self._loop, self._thread
         if already or loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+        ending = asyncio.run_coroutine_threadsafe(self._shut_down(), loop)
+        with suppress(TimeoutError):  # held up by a store that does not answer, it ends with the process
+            ending.result(CLOSE_SECONDS + STORE_SECONDS)
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
 
     def _known(self, key: str) -> Fetched | None:
         answered = self._answered.get(key)
@@ -234,7 +238,8 @@ class Fetcher:
 
     def _want(self, job: _Job) -> None:
         def move_ahead() -> None:
-            self._lane(job).turnstile.want(job.leading or job.ticket)
+            if lane := self._lanes.get(job.plan):
+                lane.turnstile.want(job.leading or job.ticket)
 
         job.ticket.wanted = True
         self._running().call_soon_threadsafe(move_ahead)
@@ -255,14 +260,21 @@ class Fetcher:
             requests = Window(plan.requests_per_minute, clock) if plan.requests_per_minute else None
             tokens = Window(plan.tokens_per_minute, clock) if plan.tokens_per_minute else None
             turnstile = Turnstile(Pace(width, clock), self._slots, requests, tokens, clock)
-            doorman = asyncio.get_running_loop().create_task(turnstile.run())
             known = self._store.models_returned(job.request.endpoint, job.request.model_id)
+            doorman = asyncio.get_running_loop().create_task(turnstile.run())
             batches = Batches(plan.n_per_request)
             self._lanes[plan] = _Lane(plan, turnstile, batches, doorman, known_models=known)
         return self._lanes[plan]
 
     def _launch(self, job: _Job) -> None:
-        lane = self._lane(job)
+        try:
+            lane = self._lane(job)
+        except StoreError as error:
+            with self._lock:
+                self._jobs.pop(job.key, None)
+            self._tally.failed(job.key)
+            job.future.set_exception(_unusable(error))
+            return
         lane.jobs.add(job)
         job.task = asyncio.get_running_loop().create_task(self._run(lane, job))
         job.task.add_done_callback(lambda task: self._settle(lane, job, task))
@@ -295,6 +307,10 @@ class Fetcher:
         except ProviderError as error:
             final = self._final(lane, error, patience)
             raise final from None if final is error else error
+        except StoreError as error:
+            lane.stopped = lane.stopped or _unusable(error)
+            self._stop(lane, lane.stopped)
+            raise lane.stopped from error
         return Fetched(job.key, completion, not patience.attempts, patience.attempts, patience.waited)
 
     async def _attempt(self, lane: _Lane, job: _Job, batch: Batch, patience: Patience) -> Completion:
@@ -324,7 +340,7 @@ class Fetcher:
             try:
                 claimed = self._store.claim(job.key)
                 found = None if self._refresh else self._store.get(job.key)
-            except StoreError:
+            except BaseException:
                 lane.turnstile.back_out(job.ticket)
                 raise
             if claimed and found is None:
@@ -470,6 +486,10 @@ def _done(fetched: Fetched) -> Future[Fetched]:
 
 def _offline() -> InfrastructureError:
     return InfrastructureError("not_stored", "no stored completion for this sample: run without --webbench-offline")
+
+
+def _unusable(error: StoreError) -> ConfigError:
+    return ConfigError("store", f"{error}; what is stored is kept, the same command goes on from there")
 
 
 def _interrupted() -> InfrastructureError:

@@ -21,6 +21,17 @@ from pytest_webbench.models import Completion, Request
 
 SCHEMA_VERSION = 1
 CONNECT_SECONDS = 10
+WATCHFUL: dict[str, Any] = {
+    "tcp_user_timeout": 30_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
+"""For libpq: a server that is gone is noticed within half a minute (milliseconds and seconds)."""
+UNUSABLE = (
+    "--webbench-store: not a usable postgresql:// URL; percent-encode what is special in its password,"
+    " or give that by PGPASSWORD or .pgpass"
+)
 EXTRA = 'pip install "pytest-webbench[postgres]"'
 _SCHEMA_LOCK = 0x57656242  # "WebB"
 _SCHEMA = """
@@ -71,7 +82,11 @@ class PostgresStore:
         self._error = psycopg.Error
         self._name = _without_password(url)
         try:
-            self._db = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_SECONDS)
+            psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.ProgrammingError:
+            raise StoreError(UNUSABLE) from None
+        try:
+            self._db = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_SECONDS, **WATCHFUL)
         except psycopg.Error as error:
             raise StoreError(f"cannot open the completion store {self._name}: {error}") from None
         try:
@@ -166,5 +181,12 @@ def _number(key: str) -> int:
 
 
 def _without_password(url: str) -> str:
-    parts = urlsplit(url)
+    """Return what can be shown of a URL; one whose password is cut in two by its own characters is refused."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 (it raises where it is no number)
+    except ValueError:
+        raise StoreError(UNUSABLE) from None
+    if url.count("@") > 1 or "#" in url:
+        raise StoreError(UNUSABLE)
     return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"

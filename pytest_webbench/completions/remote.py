@@ -128,7 +128,8 @@ def _request_from_plain(plain: dict[str, Any]) -> Request:
 
 
 def _error_to_plain(error: ProviderError) -> dict[str, Any]:
-    return {"status": error.status, "failure_class": error.failure_class, "message": str(error)}
+    message = str(error).encode("utf-8", "replace").decode()
+    return {"status": error.status, "failure_class": error.failure_class, "message": message}
 
 
 def _error_from_plain(plain: dict[str, Any]) -> ProviderError:

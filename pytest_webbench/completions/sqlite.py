@@ -106,7 +106,10 @@ class SqliteStore:
 
     def claim(self, key: str) -> bool:
         """Take the claim on `key`, unless another process has it."""
-        return self._claims.take(key)
+        try:
+            return self._claims.take(key)
+        except OSError as error:
+            raise StoreError(f"cannot lock {self._claims.path}: {error.strerror}") from error
 
     def release(self, key: str) -> None:
         """End the claim on `key`."""
@@ -143,7 +146,10 @@ class SqliteStore:
 
     def _query(self, sql: str, values: Iterable[str]) -> list[tuple[Any, ...]]:
         with self._lock:
-            return self._db.execute(sql, tuple(values)).fetchall()
+            try:
+                return self._db.execute(sql, tuple(values)).fetchall()
+            except sqlite3.Error as error:
+                raise StoreError(f"cannot read the completion store {self.path}: {error}") from error
 
     def _prepare(self) -> None:
         self._check()

@@ -31,6 +31,10 @@ class Judging:
     level: str
 
 
+class JudgingFailed(Exception):
+    """A process that judged was lost, and not only once."""
+
+
 Engine = Callable[[Iterable[Task], Judging, int], Iterator[Evaluation]]
 """Yields an evaluation for every task, in any order; the number is how many tasks run side by side."""
 

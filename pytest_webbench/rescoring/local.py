@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing import get_context
 
 from pytest_webbench.evaluation import Evaluation
-from pytest_webbench.rescoring.judging import Judging, Task, judge
+from pytest_webbench.rescoring.judging import Judging, JudgingFailed, Task, judge
 
 AHEAD = 2
 """Tasks that wait for each process, so that none is idle."""
@@ -24,4 +25,11 @@ def judged_locally(tasks: Iterable[Task], judging: Judging, jobs: int) -> Iterat
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
+            yield from map(_result, done)
+
+
+def _result(future: Future[Evaluation]) -> Evaluation:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise JudgingFailed(f"a judging process ended: {error}") from error

@@ -11,11 +11,12 @@ from logging import WARNING
 from typing import Any
 
 from pytest_webbench.evaluation import Evaluation
-from pytest_webbench.rescoring.judging import Judging, Task, judge
+from pytest_webbench.rescoring.judging import Judging, JudgingFailed, Task, judge
 
 AHEAD = 4
 """Tasks that are handed to the cluster for each of its CPUs."""
-ENDLESSLY = -1
+TRIES = 3
+"""For a task whose process was lost; a completion that kills every process is not tried for ever."""
 
 
 def judged_on_ray(tasks: Iterable[Task], judging: Judging, jobs: int) -> Iterator[Evaluation]:
@@ -26,7 +27,7 @@ def judged_on_ray(tasks: Iterable[Task], judging: Judging, jobs: int) -> Iterato
     import ray
 
     _join(jobs)
-    remote_judge = ray.remote(num_cpus=1, max_retries=ENDLESSLY)(judge)
+    remote_judge = ray.remote(num_cpus=1, max_retries=TRIES)(judge)
     coming = iter(tasks)
     running: list[Any] = []
     while True:
@@ -35,7 +36,10 @@ def judged_on_ray(tasks: Iterable[Task], judging: Judging, jobs: int) -> Iterato
         if not running:
             return
         done, running = ray.wait(running)
-        yield from ray.get(done)
+        try:
+            yield from ray.get(done)
+        except ray.exceptions.RayError as error:
+            raise JudgingFailed(str(error)) from error
 
 
 def _join(jobs: int) -> None:

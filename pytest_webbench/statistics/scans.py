@@ -198,14 +198,20 @@ def _against(
 
 
 def _p_value(samples: Samples, a: str, b: str, metric: str) -> float | None:
-    """Return the two-sided p-value of a permutation test on samples paired by case, template and index."""
+    """Return the two-sided p-value of a permutation test on samples paired by case, template and index.
+
+    Pairs of the same two codes are one pair: at temperature 0 ten samples are often one answer.
+    """
     from scipy.stats import permutation_test
 
     values_a, values_b = _by_sample(_of(samples, a), metric), _by_sample(_of(samples, b), metric)
-    both = sorted(values_a.keys() & values_b.keys())
-    if len(both) < 2:
+    pairs: dict[tuple[int, ...], tuple[float, float]] = {}
+    for key in sorted(values_a.keys() & values_b.keys()):
+        (value_a, code_a), (value_b, code_b) = values_a[key], values_b[key]
+        pairs.setdefault((*key[:2], code_a, code_b) if code_a and code_b else key, (value_a, value_b))
+    if len(pairs) < 2:
         return None
-    x, y = (np.array([values[key] for key in both]) for values in (values_a, values_b))
+    x, y = np.array(list(pairs.values())).T
     if np.allclose(x, y):
         return 1.0
     found: Any = permutation_test(
@@ -220,12 +226,13 @@ def _p_value(samples: Samples, a: str, b: str, metric: str) -> float | None:
     return float(found.pvalue)
 
 
-def _by_sample(samples: Samples, metric: str) -> dict[tuple[int, int, int], float]:
+def _by_sample(samples: Samples, metric: str) -> dict[tuple[int, int, int], tuple[float, int]]:
+    """Return the value of each judged sample, and what its code is known by (0: it has none)."""
     values = samples.numbers[column(metric)]
     known = samples.judged & ~np.isnan(values)
     columns = (samples.case[known], samples.template[known], samples.sample[known])
     keys = zip(*(values.tolist() for values in columns), strict=True)
-    return dict(zip(keys, values[known].tolist(), strict=True))
+    return dict(zip(keys, zip(values[known].tolist(), samples.code[known].tolist(), strict=True), strict=True))
 
 
 def _corrected(

@@ -200,6 +200,8 @@ def check_malformed_notes(client):
             is_answer(client.post("/notes", data=data, headers=headers), 400, {"error": "invalid"})
         broken = headers | {"Content-Type": "application/json"}
         is_answer(client.post("/notes", content=b"{", headers=broken), 400, {"error": "invalid"})
+        as_text = headers | {"Content-Type": "text/plain"}
+        is_answer(client.post("/notes", content=b'{"text": "no"}', headers=as_text), 400, {"error": "invalid"})
         is_answer(client.delete("/notes/999", headers=headers), 404, {"error": "not found"})
     refused(client.post("/notes", json={}), "csrf_missing")
     has_notes(client, [])

@@ -64,7 +64,7 @@ def field(request: HttpRequest, name: str) -> str:
         given = request.POST
     else:
         try:
-            given = json.loads(request.body)
+            given = json.loads(request.body) if request.content_type == "application/json" else None
         except ValueError:
             given = None
     value = given.get(name) if isinstance(given, dict) else None

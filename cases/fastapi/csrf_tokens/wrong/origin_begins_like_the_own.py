@@ -29,12 +29,18 @@ async def refuse(_: Request, refused: Refused) -> Response:
     return JSONResponse({"error": refused.error}, refused.status)
 
 
+def has_type(request: Request, name: str) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == name
+
+
 def is_form(request: Request) -> bool:
-    return request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+    return has_type(request, "application/x-www-form-urlencoded")
 
 
 async def body(request: Request) -> dict:
     content = await request.body()
+    if not is_form(request) and not has_type(request, "application/json"):
+        return {}
     try:
         given = dict(parse_qsl(content.decode())) if is_form(request) else json.loads(content)
     except ValueError:
