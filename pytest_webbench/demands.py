@@ -54,7 +54,8 @@ def _most(model: Model) -> int:
     return model.parameters.max_tokens or ASSUMED_OUTPUT_TOKENS
 
 
-def _weight(calls: Iterable[Demand]) -> tuple[float, int]:
-    """Order by cost, as far as known, then by tokens."""
+def _weight(calls: Iterable[Demand]) -> tuple[bool, float, int]:
+    """Order by cost, an unknown one above all, then by tokens."""
     listed = list(calls)
-    return sum(call.cost or 0.0 for call in listed), sum(call.output_tokens for call in listed)
+    unknown = any(call.cost is None for call in listed)
+    return unknown, sum(call.cost or 0.0 for call in listed), sum(call.output_tokens for call in listed)

@@ -193,10 +193,13 @@ def iterate_records(path: str | Path) -> Iterator[Record]:
 def load_records(path: str | Path) -> list[Record]:
     """Return the records of a run folder or a `records.jsonl`, sorted by case, model, template and sample.
 
+    Of a sample that was judged again under the same run id the last record counts.
+
     >>> load_records("reports/latest")  # doctest: +SKIP
     [Record(schema=1, ...), ...]
     """
-    return sorted(iterate_records(path), key=sort_key)
+    latest = {sort_key(record): record for record in iterate_records(path)}
+    return [latest[key] for key in sorted(latest)]
 
 
 def sort_key(record: Record) -> tuple[str, str, str, int]:

@@ -216,6 +216,8 @@ def read_settings(config: pytest.Config) -> Settings:
         run_id=told.run_id if told else _run_id(config),
     )
     check_budget(settings)
+    if settings.report_dir.is_file():
+        raise SettingsError(f"--webbench-report-dir: {settings.report_dir} is a file, expected a folder")
     return settings
 
 
@@ -228,10 +230,13 @@ def read_environment(root: Path) -> Mapping[str, str]:
 
 
 def _models(config: pytest.Config, asks: bool) -> tuple[Model, ...]:
+    names = selected_names(config)
+    if not names:
+        raise SettingsError("--model: expected the name of a model, found none")
     asked = ("samples", "temperature", "top_p", "max_tokens", "seed")
     given = {name: config.getoption(f"webbench_{name}") for name in asked}
     return read_models(
-        selected_names(config),
+        names,
         config.rootpath,
         _store(config),
         Wishes(usual_samples=_ini_samples(config), **given),
@@ -324,7 +329,7 @@ def _agent(wishes: Wishes, alias: str, entry: ModelEntry, table: Mapping[str, Mo
 
 def _model(wishes: Wishes, environment: Mapping[str, str], asks: bool, alias: str, entry: ModelEntry) -> Model:
     base_url = _base_url(entry, environment)
-    key = environment.get(entry.api_key_env) if entry.api_key_env else None
+    key = _key(environment, entry.api_key_env) if entry.api_key_env else None
     if key is None and entry.api_key_env and asks and not is_loopback(base_url or ""):
         raise SettingsError(_missing_key(alias, entry.api_key_env))
     if asks and entry.provider == "gemini":
@@ -345,6 +350,14 @@ def _base_url(entry: ModelEntry, environment: Mapping[str, str]) -> str | None:
     if entry.provider != "openai":
         return entry.base_url
     return clean_base_url(entry.base_url or environment.get("OPENAI_BASE_URL") or OPENAI_URL)
+
+
+def _key(environment: Mapping[str, str], variable: str) -> str | None:
+    """Return a key without the blanks around it; one that no HTTP header can carry is refused, and not shown."""
+    key = environment.get(variable, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise SettingsError(f"{variable} holds a character that no key has: paste the key again")
+    return key or None
 
 
 def _missing_key(alias: str, variable: str) -> str:
@@ -481,6 +494,8 @@ def check_budget(settings: Settings) -> None:
     """Raise `SettingsError` for a budget where a price is not known."""
     if settings.budget is None:
         return
+    if not 0 <= settings.budget < float("inf"):
+        raise SettingsError(f"--webbench-budget: expected an amount in USD from 0 on, found {settings.budget}")
     for model in asked_models(settings.models):
         if model.entry.price is None:
             raise SettingsError(

@@ -61,6 +61,8 @@ def command(
             _write_store(out, store, run, report_dir)
     except (CaseError, RecordError, StoreError) as error:
         fail(str(error))
+    except OSError as error:
+        fail(f"cannot write {error.filename}: {error.strerror}")
 
 
 def _run(name: str, report_dir: str) -> RunData:
@@ -78,6 +80,8 @@ def _write_store(out: str, store: str, run: str | None, report_dir: str) -> None
 
 
 def _write_dataset(folder: Path, cases: Sequence[Case]) -> None:
+    if not cases:
+        fail("--dataset: there is no case")
     folder.mkdir(parents=True, exist_ok=True)
     entries = json.dumps(dataset_entries(cases), indent=1, ensure_ascii=False) + "\n"
     _write(str(folder / "dataset.json"), [entries])

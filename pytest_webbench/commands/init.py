@@ -44,7 +44,10 @@ def command(folder: Path) -> None:
     target = folder / "cases"
     if target.exists():
         fail(f"{target} is there already: choose another folder")
-    shutil.copytree(_dataset(), target, ignore=shutil.ignore_patterns("__pycache__"))
+    try:
+        shutil.copytree(_dataset(), target, ignore=shutil.ignore_patterns("__pycache__"))
+    except OSError as error:
+        fail(f"cannot write {target}: {error.strerror or error}")
     for name, text in (("pytest.ini", INI), ("webbench.toml", TABLE), (".gitignore", IGNORED)):
         path = folder / name
         if path.exists():

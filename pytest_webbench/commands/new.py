@@ -14,13 +14,15 @@ from pytest_webbench.scaffold import new_case
 @click.argument("name")
 @click.option("--cases", "root", type=click.Path(path_type=Path), default=Path("cases"), show_default=True)
 def command(name: str, root: Path) -> None:
-    """Write the skeleton of a case, such as flask/rate_limit.
+    """Write the skeleton of a case, such as flask/my_case.
 
     It holds a small working example and comments that teach; 'webbench validate' refuses it until every TODO is filled
     in.
     """
     try:
         files = new_case(root, name)
+    except FileExistsError:
+        fail(f"{root / name} exists already")
     except (ValueError, OSError) as error:
         fail(str(error))
     for file in files:

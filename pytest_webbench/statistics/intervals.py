@@ -57,7 +57,7 @@ def mean_interval(means: Floats, scale: float = 1.0) -> tuple[float, float] | No
         low, high = rate_interval(np.clip(means / scale, 0, 1), count)
         return low * scale, high * scale
     half = t_quantile((1 + CONFIDENCE) / 2, count - 1) * spread / count**0.5
-    return centre - half, centre + half
+    return max(0.0, centre - half), min(scale, centre + half)
 
 
 def t_quantile(probability: float, degrees: float) -> float:

@@ -45,6 +45,30 @@ def test_a_missing_key_says_where_to_get_one(
     )
 
 
+def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(
+    cases: Path, bench: Bench, workers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NIM_API_KEY", "sk-\u010danary")
+    result = bench("--model=llama", "--junitxml=j.xml", *workers)
+    refused(result, "ERROR: NIM_API_KEY holds a character that no key has: paste the key again")
+    assert "anary" not in result.stdout.str() + result.stderr.str()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--model=",), "ERROR: --model: expected the name of a model, found none"),
+        ((*REFERENCE, "--webbench-budget=-1"), "ERROR: --webbench-budget: expected an amount in USD from 0 on, *"),
+        ((*REFERENCE, "--webbench-report-dir=pytest.ini"), "ERROR: --webbench-report-dir: * is a file, *"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_refused(
+    cases: Path, bench: Bench, arguments: tuple[str, ...], line: str
+) -> None:
+    (cases / "pytest.ini").touch()
+    refused(bench(*arguments), line)
+
+
 def test_a_broken_definition_names_file_key_and_expectation(
     cases: Path, bench: Bench, workers: tuple[str, ...]
 ) -> None:
