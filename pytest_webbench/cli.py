@@ -7,6 +7,8 @@ from keyword import iskeyword
 
 import click
 
+from pytest_webbench.exits import INTERRUPTED, USAGE_ERROR
+
 SUBCOMMANDS = {
     "show": "One answer: conversation, code, each check and why it failed.",
     "report": "Make the reports of a run again from its records, and say what is missing.",
@@ -43,6 +45,17 @@ class Subcommands(click.Group):
             return None
         command: click.Command = import_module(f"pytest_webbench.commands.{_module(cmd_name)}").command
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the subcommand; its usage errors and Ctrl-C end with the statuses that a run ends with."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            error.show()
+            ctx.exit(USAGE_ERROR)
+        except KeyboardInterrupt:
+            click.echo("\ninterrupted", err=True)
+            ctx.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the subcommands without importing them."""

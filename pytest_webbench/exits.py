@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from pytest_webbench.gate import Verdict
-from pytest_webbench.records import Record
+if TYPE_CHECKING:
+    from pytest_webbench.gate import Verdict
+    from pytest_webbench.records import Record
 
 PASSED, FAILED, INTERRUPTED, NOT_JUDGED, USAGE_ERROR, NOTHING_COLLECTED = range(6)
 

@@ -191,7 +191,7 @@ def _fail_under(rule: Rule, side: Side) -> Finding:
     point = _value_of(rule, side, None)
     worst, best = _value_of(rule, side, 0.0), _value_of(rule, side, scale)
     if point is None or worst is None or best is None or not math.isfinite(point):
-        return Finding(str(rule), side.model, "inconclusive", f"{_what(rule)} was measured on no sample")
+        return Finding(str(rule), side.model, "inconclusive", f"{_what(rule)} was measured on no sample{_remedy(rule)}")
     low, high = _point_interval(rule, side) or (None, None)
     slack = TOLERANCE * scale
     between = f", and between {worst:.4g} and {best:.4g} whatever the missing samples are" if best > worst else ""
@@ -212,7 +212,8 @@ def _max_drop(rule: Rule, before: Side, side: Side) -> Finding:
     worst = compare_sides(before, side, rule.metric, (scale, 0.0), rule.wants)
     best = compare_sides(before, side, rule.metric, (0.0, scale), rule.wants)
     if NOTHING in (known, worst, best) or known.difference is None:
-        return Finding(str(rule), side.model, "inconclusive", f"{_what(rule)} was measured on no case of both")
+        reason = f"{_what(rule)} was measured on no case of both{_remedy(rule)}"
+        return Finding(str(rule), side.model, "inconclusive", reason)
     drop = 0.0 - known.difference
     if known.low is None or known.high is None or worst.low is None or best.high is None:
         reason = f"{known.cases} case in common is too few for an interval of the drop ({drop:+.4g})"
@@ -291,6 +292,11 @@ def _value(kind: Kind, metric: str, text: str) -> float:
 
 def _what(rule: Rule) -> str:
     return rule.metric + (f" on {rule.framework}" if rule.framework else "")
+
+
+def _remedy(rule: Rule) -> str:
+    """Return how a metric comes to be measured, where a run must be told to."""
+    return "; run with --webbench-tiers secure" if rule.metric == "secure_pass_at_1" else ""
 
 
 def _plural(word: str, count: int) -> str:

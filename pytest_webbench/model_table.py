@@ -207,6 +207,8 @@ def _parse(path: Path) -> dict[str, Any]:
 
 
 def _models(path: Path, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    if unknown := sorted(data.keys() - {"models"}):
+        raise TableError(f"{path}: {unknown[0]}: unknown key; a model is a table such as [models.llama]")
     models = data.get("models", {})
     if not isinstance(models, dict):
         raise TableError(f"{path}: models: expected tables such as [models.llama]")

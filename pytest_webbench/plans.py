@@ -104,7 +104,7 @@ def _openai(model: Model) -> Provider:
         model.base_url or "",
         model.api_key,
         timeout=model.entry.timeout,
-        key_name=model.entry.api_key_env or "the API key",
+        key_name=_key_name(model),
     )
 
 
@@ -116,8 +116,16 @@ def _gemini(model: Model) -> Provider:
         model.base_url or "",
         model.api_key,
         timeout=model.entry.timeout,
-        key_name=model.entry.api_key_env or "the API key",
+        key_name=_key_name(model),
     )
+
+
+def _key_name(model: Model) -> str:
+    """Return what messages call the key, one that is missing included."""
+    variable = model.entry.api_key_env
+    if not variable:
+        return "the API key (api_key_env of this models table entry names none)"
+    return variable if model.api_key else f"{variable} (not set)"
 
 
 def _nothing_to_ask() -> Provider:

@@ -106,12 +106,12 @@ class MainHooks:
         session.exitstatus = verdict
         return result
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+    def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
         """Show the leaderboard."""
-        self.session.show(terminalreporter)
+        self.session.show(terminalreporter, exitstatus)
 
     def pytest_unconfigure(self) -> None:
-        """Stop asking models."""
+        """Close what the run had open."""
         self.session.close()
 
 

@@ -166,6 +166,7 @@ class GenerateOnly(_OneProcess):
     def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:
         """Set the exit status, also after plugins that change it."""
         self._stop_progress()
+        self.run.fetcher.close()
         verdict = self._status(session.exitstatus)
         session.exitstatus = verdict
         result = yield

@@ -33,6 +33,7 @@ OTHERS = (
     "reasoning_effort",
 )
 """Parameters that are sent as they are, to servers that know them."""
+WHOLE = ("max_tokens", "top_k")
 NOT_SCANNED = ("agent", "imported")
 DIFFICULTIES = ("easy", "medium", "hard")
 
@@ -90,9 +91,7 @@ def _axis(text: str) -> Axis:
     given = tuple(_value(part) for part in ([low, high] if dots else values.split(",")) if part)
     if len(given) < (2 if dots else 1) or (dots and not all(isinstance(one, int | float) for one in given)):
         raise SettingsError(f"--grid: expected {name}=V1,V2,... or {name}=LOW..HIGH, found {text!r}")
-    for value in given:
-        _check(name, value)
-    return Axis(name, given, span=bool(dots))
+    return Axis(name, tuple(_checked(name, value) for value in given), span=bool(dots))
 
 
 def _value(text: str) -> Value:
@@ -104,12 +103,13 @@ def _value(text: str) -> Value:
     return text
 
 
-def _check(name: str, value: Value) -> None:
-    """Hold a value against the rules of the models table."""
+def _checked(name: str, value: Value) -> Value:
+    """Return a value as the models table has it (a temperature of 1 is 1.0), held against the rules there."""
     if name not in OWN:
-        return
+        return value
     try:
-        ModelEntry.model_validate({"provider": "local", name: value})
+        own: Value = getattr(ModelEntry.model_validate({"provider": "local", name: value}), name)
+        return own
     except ValidationError as error:
         raise SettingsError(f"--grid: {name}={value}: {error.errors()[0]['msg']}") from None
 
@@ -139,7 +139,7 @@ def _draw(axis: Axis, chance: random.Random) -> Value:
     if not axis.span:
         return chance.choice(axis.values)
     low, high = (value for value in axis.values if not isinstance(value, str))
-    if isinstance(low, int) and isinstance(high, int) and axis.name != "temperature":
+    if isinstance(low, int) and isinstance(high, int) and axis.name in WHOLE:
         return chance.randint(low, high)
     return round(chance.uniform(low, high), 2)
 

@@ -15,7 +15,7 @@ from pytest_webbench.cases import Case, CaseError
 from pytest_webbench.completions.fetch import Fetched
 from pytest_webbench.completions.remote import RemoteFetcher, serve
 from pytest_webbench.completions.store import StoreError
-from pytest_webbench.exits import exit_status
+from pytest_webbench.exits import NOTHING_COLLECTED, PASSED, exit_status
 from pytest_webbench.gate import Gate, Verdict
 from pytest_webbench.hosts import Hosts
 from pytest_webbench.items import ANSWER, BENCH, PROPERTY
@@ -213,8 +213,9 @@ class MainSession:
             self.failing_tests = True
 
     def finish(self, status: int) -> int:
-        """Write the reports; return the exit status of the session."""
+        """Stop asking models and write the reports; return the exit status of the session."""
         self._hide_progress()
+        self.run.fetcher.close()
         if not self.run.ledger.expected:
             return status
         settings, records = self.run.settings, self.run.ledger.all_records()
@@ -251,10 +252,11 @@ class MainSession:
                 plugin.add_global_property("webbench_gate", self.verdict.outcome)
                 plugin.add_global_property("webbench_gate_reason", self.verdict.reason)
 
-    def show(self, terminal: Any) -> None:
-        """Show the leaderboard, what must be known beside it, and where the rest is."""
+    def show(self, terminal: Any, status: int) -> None:
+        """Show the leaderboard, what must be known beside it, and where the rest is; `status` is pytest's own."""
         if self.summary is None:
-            terminal.write_line(self._nothing_selected(), yellow=True)
+            if status in (PASSED, NOTHING_COLLECTED):
+                terminal.write_line(self._nothing_selected(), yellow=True)
             return
         progress = self.run.fetcher.progress()
         terminal.section("webbench")
@@ -282,7 +284,7 @@ class MainSession:
         return f"webbench: 0 of {len(self.run.cases)} cases selected{by and ' by'}{by}"
 
     def close(self) -> None:
-        """Stop asking models and close the files."""
+        """Close what the run had open."""
         self._hide_progress()
         self.run.close()
         if self._previous is not None:

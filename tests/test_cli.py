@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +23,7 @@ from pytest_webbench.commands.cases import BEGIN, END
 from pytest_webbench.commands.doctor import needed_by_cases, package_state
 
 Webbench = Callable[..., Result]
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -48,6 +54,25 @@ def test_a_run_that_is_not_there_is_one_clear_line(webbench: Webbench, arguments
     assert result.stderr == (
         "error: no run 'nope': expected a run folder, the id of a run below reports/runs, or 'latest'\n"
     )
+
+
+@pytest.mark.parametrize("arguments", [("gate",), ("gate", "run", "--bogus"), ("bogus",)])
+def test_a_usage_error_ends_as_one_of_a_run_does(webbench: Webbench, arguments: tuple[str, ...]) -> None:
+    result = webbench(*arguments)
+    assert result.exit_code == 4
+    assert "Error: " in result.stderr
+
+
+def test_ctrl_c_ends_a_command_in_one_line() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest_webbench", "validate", "cases/flask/todo_crud", "--repeat", "500"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(2)
+    os.killpg(process.pid, signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 2, output + errors
+    assert errors.split() == ["interrupted"]
 
 
 def test_models_tells_which_keys_are_present(webbench: Webbench, tmp_path: Path) -> None:

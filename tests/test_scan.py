@@ -217,6 +217,7 @@ def test_an_interrupted_scan_goes_on_where_it_stopped(project: Path) -> None:
         (("--grid", "temperature=0", "--grid", "temperature=1"), "given twice"),
         (("--grid", "temperature=0", "--case", "nothing"), "no case 'nothing'"),
         (("--grid", "temperature=0", "--prompt", "nothing"), "unknown template 'nothing'"),
+        (("--grid", "temperature=0", "--prompt", "all"), "a scan takes one template"),
         (("--grid", "temperature=0", "nowhere"), "nowhere: no such file"),
         (("--grid", "temperature=0", "--budget", "1"), "the price of model"),
     ],
@@ -248,6 +249,12 @@ def test_drawn_points_are_different_and_within_their_spans() -> None:
     assert {point["reasoning_effort"] for point in points} == {"low", "high"}
     assert points == drawn(axes, 20, seed=1) != drawn(axes, 20, seed=2)
     assert len(drawn(parse_axes(["temperature=0,1"]), 20, seed=1)) == 2
+    assert len(drawn(parse_axes(["presence_penalty=0..1"]), 20, seed=1)) == 20
+
+
+def test_a_temperature_is_the_same_however_it_is_written() -> None:
+    (written, float_) = parse_axes(["temperature=1"]), parse_axes(["temperature=1.0"])
+    assert repr(written) == repr(float_)
 
 
 def model(provider: Any = "openai", **parameters: Any) -> Model:

@@ -8,7 +8,8 @@ from typing import IO, Any, NoReturn
 
 import click
 
-USAGE_ERROR = 4
+from pytest_webbench.exits import USAGE_ERROR
+
 LEVELS = ("auto", "full", "kernel", "weak", "off")
 
 

@@ -107,12 +107,15 @@ def command(
         )
         points = _points(grid, count, seed)
         plan, reason = _plan(model, points, _cases(paths), names, root / report_dir)
+        templates = choose_templates([template], folder)
+        if len(templates) > 1:
+            fail("--prompt: a scan takes one template, since settings are compared on the same prompts")
         plan = replace(plan, template=template, top=top, metric=metric)
         settings = Settings(
             root=root,
             run_id=f"scan-{new_run_id()}",
             models=plan.models,
-            templates=choose_templates([template], folder),
+            templates=templates,
             store=store_location(root, store),
             report_dir=root / report_dir,
             tier="static" if metric in STATIC else "functional",

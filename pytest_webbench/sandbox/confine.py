@@ -8,12 +8,14 @@ import errno
 import importlib
 import importlib.util
 import os
-import resource
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+
+if sys.platform != "win32":
+    import resource
 
 CLONE_NEWNS, CLONE_NEWPID = 0x00020000, 0x20000000
 CAP_DAC_READ_SEARCH, CAP_SYS_ADMIN = 1 << 2, 1 << 21

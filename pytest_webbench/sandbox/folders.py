@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
 
 PREFIX = "webbench-sandbox-"
 _ROOM_FOR_WORK = 1 << 30

@@ -78,23 +78,18 @@ def _pooled(known: Samples, name: str, of: str) -> Correlation:
     x, y = known.numbers["web_codebleu"], known.numbers[name]
     if not _varies(x, y):
         return Correlation(of, len(known))
-    from scipy.stats import kendalltau
-
     rho, auc = _bootstrap(known, name)
-    tau = float(kendalltau(x, y).statistic)
-    return Correlation(of, len(known), _spearman(x, y), *rho, tau, _auc(x, y), *auc)
+    return Correlation(of, len(known), _spearman(x, y), *rho, _kendall(x, y), _auc(x, y), *auc)
 
 
 def _within(known: Samples, name: str) -> Correlation:
     """Mean over cases of the correlation within a case, so that a case's difficulty cannot fake it."""
-    from scipy.stats import kendalltau
-
     rho, tau, auc = [], [], []
     for _, rows in groups((known.case,)):
         x, y = known.numbers["web_codebleu"][rows], known.numbers[name][rows]
         if len(rows) >= FEWEST and _varies(x, y):
             rho.append(_spearman(x, y))
-            tau.append(float(kendalltau(x, y).statistic))
+            tau.append(_kendall(x, y))
             auc.append(_auc(x, y))
     if not rho:
         return Correlation("within cases", 0)
@@ -108,14 +103,12 @@ def _over_cases(values: Sequence[float]) -> Ends:
 
 
 def _between(known: Samples, name: str) -> Correlation:
-    from scipy.stats import kendalltau
-
     members = [rows for _, rows in groups((known.model,))]
     x = np.array([known.numbers["web_codebleu"][rows].mean() for rows in members])
     y = np.array([known.numbers[name][rows].mean() for rows in members])
     if len(members) < 3 or not _varies(x, y):
         return Correlation("models", len(members))
-    return Correlation("models", len(members), _spearman(x, y), kendall=float(kendalltau(x, y).statistic))
+    return Correlation("models", len(members), _spearman(x, y), kendall=_kendall(x, y))
 
 
 def _bootstrap(known: Samples, name: str) -> tuple[Ends, Ends]:
@@ -145,6 +138,12 @@ def _spearman(x: Floats, y: Floats) -> float:
     from scipy.stats import rankdata
 
     return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1])
+
+
+def _kendall(x: Floats, y: Floats) -> float:
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(x, y).statistic)
 
 
 def _of_passes(x: Floats, y: Floats) -> float:

@@ -106,8 +106,7 @@ def _imports(text: str) -> Iterator[str]:
 
 def _allowed(module: str, case: Case) -> bool:
     allowed = _with_requirements(tuple(_normal(name) for name in (*case.imports, *_IMPLIED[case.framework])))
-    names = (module, distribution(module), *_providers().get(module, ()))
-    return any(_normal(name) in allowed for name in names)
+    return any(_normal(name) in allowed for name in _candidates(module, distribution(module)))
 
 
 @cache
@@ -124,13 +123,20 @@ def _with_requirements(names: Collection[str]) -> frozenset[str]:
 
 
 def _requirements(name: str) -> list[str]:
-    for candidate in (name, *_providers().get(name, ())):
+    for candidate in _candidates(name):
         try:
             required = map(Requirement, metadata.requires(candidate) or ())
         except metadata.PackageNotFoundError:
             continue
         return [_normal(item.name) for item in required if not item.marker or item.marker.evaluate({"extra": ""})]
     return []
+
+
+def _candidates(module: str, *likely: str) -> Iterator[str]:
+    """Yield names under which `module` may be installed; the last ones, all that hold it, take long to find."""
+    yield module
+    yield from likely
+    yield from _providers().get(module, ())
 
 
 @cache

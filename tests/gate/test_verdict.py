@@ -80,6 +80,11 @@ def test_blocked_samples_are_no_failures() -> None:
     assert judged(gate("functional_pass_at_1>0.5"), rows).outcome == "inconclusive"
 
 
+def test_what_was_not_measured_says_how_to_measure_it() -> None:
+    verdict = judged(gate("secure_pass_at_1>0.5"), records({"flask/a": [True]}))
+    assert verdict.reason.endswith("was measured on no sample; run with --webbench-tiers secure")
+
+
 def test_an_error_that_claims_to_have_passed_counts_as_missing() -> None:
     """E042"""
     rows = [record("flask/a", functional_pass=True, status="infrastructure_error", failure_class="timeout")]

@@ -126,6 +126,7 @@ def test_a_run_unlike_its_baseline_is_refused_before_the_first_call(
     result = bench(*SOME, "--webbench-baseline=reports/runs/before", *arguments, *workers)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*not like this run; --webbench-baseline-common compares*", message])
+    result.stdout.no_fnmatch_line("*cases selected*")
     assert records(half, "before")
     assert len(list((half / "reports" / "runs").iterdir())) == 1
 

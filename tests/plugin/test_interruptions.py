@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from loopback import Loopback
+from loopback import DEFAULT_TEXT, Loopback, completion
 from project import PYTEST, records, run_json, write_case
 
 SAMPLES = 12
@@ -25,9 +25,9 @@ ARGUMENTS = (
 
 
 @pytest.fixture
-def slow(cases: Path) -> Iterator[Loopback]:
-    """Serve the model `some`, one answer every 0.25 s."""
-    with Loopback(latency=0.25) as server:
+def slow(cases: Path, request: pytest.FixtureRequest) -> Iterator[Loopback]:
+    """Serve the model `some`, one answer every 0.25 s; its text is the fixture's parameter."""
+    with Loopback(latency=0.25, answer=lambda seen: completion(getattr(request, "param", DEFAULT_TEXT))) as server:
         (cases / "webbench.toml").write_text(
             f"[models.some]\nprovider = 'openai'\nmodel = 'm'\nbase_url = '{server.url}'\n", "utf-8"
         )
@@ -74,6 +74,18 @@ def test_an_interrupted_run_reports_what_it_has(
     assert 3 <= finished < SAMPLES
     assert f"some: {SAMPLES - finished} of {SAMPLES} samples not judged" in output
     completes(cases, slow, bench, finished)
+
+
+@pytest.mark.parametrize("slow", ["I would rather not."], indirect=True)
+def test_nothing_is_asked_while_the_reports_are_written(
+    slow: Loopback, cases: Path, bench: Callable[..., pytest.RunResult], workers: tuple[str, ...]
+) -> None:
+    (cases / "conftest.py").write_text(
+        "import time\n\n\ndef pytest_terminal_summary(terminalreporter):\n    time.sleep(1.5)\n", "utf-8"
+    )
+    result = bench(*ARGUMENTS, "--exitfirst", *workers)
+    assert result.ret == (2 if workers else 3)
+    assert len(slow.bodies) <= 5
 
 
 def test_a_killed_run_keeps_every_finished_sample(

@@ -124,6 +124,7 @@ def test_an_unusable_baseline_is_refused(
             "[models.'a/b']\nprovider = 'reference'\n",
             "ERROR: *webbench.toml: models.a/b: a name may hold letters*",
         ),
+        ("[model.llama]\ntop_p = 1\n", "ERROR: *webbench.toml: model: unknown key; a model is a table such as *"),
         ("[models\n", "ERROR: *webbench.toml: not a readable TOML file: *"),
     ],
 )
