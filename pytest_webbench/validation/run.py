@@ -164,11 +164,11 @@ def _received(worker: Connection) -> CaseReport:
 
 
 def _work(connection: Connection, options: Options, level: str) -> None:
-    """Validate what comes until nothing more does. Being interrupted or ended closes the sandbox too."""
+    """Validate what comes until nothing more does. Ctrl-C is left to the process that sends; the sandbox is closed."""
     from pytest_webbench.sandbox import SandboxUnavailable, open_sandbox
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _leave)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
     try:
         with open_sandbox(level) as sandbox:
             while True:
@@ -181,8 +181,7 @@ def _work(connection: Connection, options: Options, level: str) -> None:
 
 def _leave(*_: object) -> None:
     """End this process in good order, undisturbed by further signals."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(1)
 
 

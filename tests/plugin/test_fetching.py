@@ -179,7 +179,12 @@ def test_hopeless_models_stop_with_the_remedy_and_the_others_finish(
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("E  *")
     result.stdout.fnmatch_lines_random(
-        ["*base_url right*", "*names none) was refused*: check the key*", "*change `model` of this models table entry*", "*top it up*"]
+        [
+            "*base_url right*",
+            "*names none) was refused*: check the key*",
+            "*change `model` of this models table entry*",
+            "*top it up*",
+        ]
     )
 
 
