@@ -9,20 +9,12 @@ from pytest_webbench.cases import Case, check_unique_ids, load_cases
 from pytest_webbench.driver import opened
 from pytest_webbench.ledger import new_run_id
 from pytest_webbench.model_table import built_in_keys
+from pytest_webbench.options import DEFAULT_STORE, DEFAULT_TEMPLATE, SettingsError
 from pytest_webbench.records import Record
 from pytest_webbench.reports.accumulated import BENCHMARK, read_benchmark
 from pytest_webbench.reports.files import point_latest_at, write_accumulated, write_asked, write_run_reports
-from pytest_webbench.settings import (
-    DEFAULT_STORE,
-    DEFAULT_TEMPLATE,
-    Settings,
-    SettingsError,
-    Tier,
-    Wishes,
-    choose_templates,
-    read_models,
-    store_location,
-)
+from pytest_webbench.selection import Wishes, choose_templates, read_models
+from pytest_webbench.settings import Settings, Tier, store_location
 from pytest_webbench.statistics.summary import Summary, summarise_samples
 
 

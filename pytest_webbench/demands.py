@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pytest_webbench.completions.estimates import ASSUMED_OUTPUT_TOKENS, Price, input_tokens
 from pytest_webbench.models import Request
 from pytest_webbench.models.agent.orchestrator import DEBUG_RETRIES
-from pytest_webbench.settings import Model
+from pytest_webbench.selection import Model
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from pytest_webbench.cases import Case, is_dataset
 from pytest_webbench.evaluation import Sample
 from pytest_webbench.records import Record
 from pytest_webbench.run import Bench, Run, examined, sample_of, start_run
-from pytest_webbench.settings import Model, Settings, check_budget
+from pytest_webbench.selection import Model
+from pytest_webbench.settings import Settings, check_budget
 from pytest_webbench.statistics.samples import Samples
 from pytest_webbench.workbench import Workbench
 

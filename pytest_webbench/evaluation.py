@@ -26,7 +26,7 @@ from pytest_webbench.models.agent.orchestrator import REVISED, steps_of
 from pytest_webbench.prompts import Template, prompt_sha, render, template_sha, without_system
 from pytest_webbench.records import JUDGED, Check, Outcome, Record, Step, no_tiers
 from pytest_webbench.scoring import functional_pass, points, secure_pass
-from pytest_webbench.settings import Model
+from pytest_webbench.selection import Model
 from pytest_webbench.tiers import TierResult, structure, syntax
 from pytest_webbench.tiers.results import HttpTiers, unrunnable
 from pytest_webbench.workbench import Workbench

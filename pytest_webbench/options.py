@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pytest
 
+DEFAULT_SAMPLES = 10
+DEFAULT_STORE = ".webbench/completions.sqlite"
+DEFAULT_TEMPLATE = "web_expert"
 MODEL_DEST = "webbench_model"
 MODEL_HELP = (
     "Model to benchmark: a name of the models table or PROVIDER:MODEL_ID (repeatable, comma lists allowed). "
     "'reference' answers with each case's reference solution, 'local' is a real small model on this machine."
 )
+
+
+class SettingsError(Exception):
+    """A setting that cannot be used; the message says what to change."""
+
 
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     (

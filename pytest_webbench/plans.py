@@ -14,7 +14,8 @@ from pytest_webbench.completions.fetch import ModelPlan
 from pytest_webbench.model_table import IMPORTED, ModelEntry
 from pytest_webbench.models import InfrastructureError, Provider
 from pytest_webbench.models.local.weights import PACKAGED, OwnWeights, PackagedWeights, hub_weights
-from pytest_webbench.settings import Model, SettingsError
+from pytest_webbench.options import SettingsError
+from pytest_webbench.selection import Model
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from pytest_webbench.reports.progress import ProgressLine
 from pytest_webbench.reports.tables import UNKNOWN, Table
 from pytest_webbench.reports.text import text_table
 from pytest_webbench.run import Run, is_sample
-from pytest_webbench.settings import Model
+from pytest_webbench.selection import Model
 
 CAUSES_SHOWN = 5
 

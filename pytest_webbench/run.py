@@ -18,9 +18,11 @@ from pytest_webbench.evaluation import Evaluation, Sample, evaluate, installed_v
 from pytest_webbench.ledger import Ledger
 from pytest_webbench.models import ProviderError, Request
 from pytest_webbench.observation import Observer
+from pytest_webbench.options import SettingsError
 from pytest_webbench.plans import agent_plan, endpoint_of, plans_of
 from pytest_webbench.prompts import template_sha
-from pytest_webbench.settings import Model, Settings, SettingsError, asked_models
+from pytest_webbench.selection import Model, asked_models
+from pytest_webbench.settings import Settings
 from pytest_webbench.workbench import Workbench
 
 Ask = Callable[[str, Request], Fetched]

@@ -18,7 +18,8 @@ from pytest_webbench.cases import Case
 from pytest_webbench.driver import Driver, Note
 from pytest_webbench.evaluation import Sample
 from pytest_webbench.model_table import ModelEntry
-from pytest_webbench.settings import DEFAULT_TEMPLATE, Model, SettingsError
+from pytest_webbench.options import DEFAULT_TEMPLATE, SettingsError
+from pytest_webbench.selection import Model
 from pytest_webbench.statistics.scans import Point, ScanResult, Value, ranked, scan_result, setting_name
 
 OWN = ("temperature", "top_p", "max_tokens")

@@ -17,10 +17,12 @@ from pytest_webbench.completions.remote import RemoteFetcher, serve
 from pytest_webbench.completions.store import StoreError
 from pytest_webbench.exits import NOTHING_COLLECTED, PASSED, exit_status
 from pytest_webbench.gate import Gate, Verdict
+from pytest_webbench.handover import HANDOVER, Handover
 from pytest_webbench.hosts import Hosts
 from pytest_webbench.items import ANSWER, BENCH, PROPERTY
 from pytest_webbench.model_table import built_in_keys
 from pytest_webbench.models import ConfigError, InfrastructureError, Request
+from pytest_webbench.options import DEFAULT_TEMPLATE, SettingsError
 from pytest_webbench.plugin import ControllerHooks, MainHooks, SampleHooks
 from pytest_webbench.preparation import DryRun, GenerateOnly
 from pytest_webbench.records import Record
@@ -38,7 +40,7 @@ from pytest_webbench.reports.progress import ProgressLine
 from pytest_webbench.reports.terminal import changes, flags, leaderboard, verdict_lines
 from pytest_webbench.reports.worst import worst_cases
 from pytest_webbench.run import Bench, Run, examined, is_sample, load_selected_cases, start_run
-from pytest_webbench.settings import DEFAULT_TEMPLATE, HANDOVER, Handover, Settings, SettingsError, read_settings
+from pytest_webbench.settings import Settings, read_settings
 from pytest_webbench.statistics.comparison import Comparison
 from pytest_webbench.statistics.hypotheses import AS_IS, AS_IS_ALONE
 from pytest_webbench.statistics.samples import Samples

@@ -14,7 +14,7 @@ from project import records, run_json, write_case, write_dataset
 import pytest_webbench
 from pytest_webbench import load_cases, load_records, run_benchmark, validate_definition
 from pytest_webbench.ledger import read_run
-from pytest_webbench.settings import SettingsError
+from pytest_webbench.options import SettingsError
 from pytest_webbench.validation import Options
 
 STATIC = {"tier": "static", "samples": 2}

@@ -17,7 +17,7 @@ from pytest_webbench.model_table import ModelEntry
 from pytest_webbench.models import Completion, ConfigError, InfrastructureError, Parameters
 from pytest_webbench.prompts import load_template
 from pytest_webbench.records import Record
-from pytest_webbench.settings import Model
+from pytest_webbench.selection import Model
 from pytest_webbench.workbench import Workbench
 
 EXPLOITS = """def exploit_names_are_not_guessed(client):

@@ -22,10 +22,11 @@ from project import REFERENCE, write_case
 from pytest_webbench.cases import load_cases
 from pytest_webbench.model_table import ModelEntry
 from pytest_webbench.models import Parameters
+from pytest_webbench.options import SettingsError
 from pytest_webbench.records import Record, load_records
 from pytest_webbench.reports.scans import scan_lines, scan_table, write_scan
 from pytest_webbench.scan import at, drawn, every, hardest, named, parse_axes, settings_of
-from pytest_webbench.settings import Model, SettingsError
+from pytest_webbench.selection import Model
 from pytest_webbench.statistics.samples import Samples
 from pytest_webbench.statistics.scans import ScanResult, holm, ranked, scan_result
 

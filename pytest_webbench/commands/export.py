@@ -15,11 +15,11 @@ from pytest_webbench.commands import fail, report_dir_option, run_folder, store_
 from pytest_webbench.completions.store import StoreError, is_there, open_store
 from pytest_webbench.completions.transfer import exported
 from pytest_webbench.ledger import RunData, read_run
+from pytest_webbench.options import DEFAULT_TEMPLATE
 from pytest_webbench.prompts import load_template, prompts_json
 from pytest_webbench.records import RecordError
 from pytest_webbench.reports.conversations import chats
 from pytest_webbench.reports.single_files import dataset_entries, result_files
-from pytest_webbench.settings import DEFAULT_TEMPLATE
 
 
 @click.command("export")

@@ -16,15 +16,10 @@ from pytest_webbench.completions.transfer import TransferError, parsed, put_all,
 from pytest_webbench.evaluation import Sample
 from pytest_webbench.model_table import TableError, imported_entry, load_table
 from pytest_webbench.models import ConfigError
+from pytest_webbench.options import DEFAULT_TEMPLATE, SettingsError
 from pytest_webbench.plans import endpoint_of, plan_of
 from pytest_webbench.prompts import load_template, template_names
-from pytest_webbench.settings import (
-    DEFAULT_TEMPLATE,
-    Model,
-    SettingsError,
-    model_by_table,
-    read_environment,
-)
+from pytest_webbench.selection import Model, model_by_table, read_environment
 
 Replies = dict[str, list[str]]
 

@@ -10,7 +10,7 @@ import click
 from pytest_webbench.commands import fail, terminal_width
 from pytest_webbench.model_table import TableError, load_table
 from pytest_webbench.reports.models import models_table
-from pytest_webbench.settings import read_environment
+from pytest_webbench.selection import read_environment
 
 
 @click.command("models")

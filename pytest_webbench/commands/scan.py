@@ -17,6 +17,7 @@ from pytest_webbench.driver import Driver, opened
 from pytest_webbench.exits import INTERRUPTED, PASSED, exit_status
 from pytest_webbench.ledger import new_run_id
 from pytest_webbench.models import ConfigError
+from pytest_webbench.options import DEFAULT_TEMPLATE, SettingsError
 from pytest_webbench.records import Record
 from pytest_webbench.reports.accumulated import BENCHMARK, BenchmarkError, read_benchmark
 from pytest_webbench.reports.files import why_no_plots, write_asked, write_run_reports
@@ -25,16 +26,8 @@ from pytest_webbench.reports.terminal import narrowed
 from pytest_webbench.reports.text import text_table
 from pytest_webbench.run import load_selected_cases
 from pytest_webbench.scan import Plan, drawn, every, hardest, named, parse_axes, samples_of, scan, settings_of
-from pytest_webbench.settings import (
-    DEFAULT_TEMPLATE,
-    Model,
-    Settings,
-    SettingsError,
-    Wishes,
-    choose_templates,
-    read_models,
-    store_location,
-)
+from pytest_webbench.selection import Model, Wishes, choose_templates, read_models
+from pytest_webbench.settings import Settings, store_location
 from pytest_webbench.statistics.scans import Point, ScanResult
 from pytest_webbench.statistics.summary import summarise_samples
 

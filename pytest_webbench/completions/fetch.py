@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 from pytest_webbench.completions.batches import Batch, Batches, Companion, shared_usage
+from pytest_webbench.completions.breaker import Breaker
 from pytest_webbench.completions.estimates import Price, highest_cost, most_output_tokens, most_tokens
 from pytest_webbench.completions.limits import Budget, Clock, Pace, Ticket, Turnstile, Window
 from pytest_webbench.completions.progress import FetchProgress, Tally
@@ -32,8 +33,6 @@ DEFAULT_CONCURRENCY = 16
 CLOSE_SECONDS = 1.0
 CLAIMED_SECONDS = 0.5
 STORE_SECONDS = 5.0
-FRUITLESS = frozenset({"unreachable", "empty_response", "bad_json"})
-FRUITLESS_SAMPLES = 5
 Result = TypeVar("Result")
 
 
@@ -85,19 +84,16 @@ class _Job:
 class _Lane:
     """What the requests of one model share.
 
-    `connected`: the server once replied; `answered`: a completion once came; `failed` counts the samples
-    in a row that ended in one of `FRUITLESS`; `known_models` are the names that the server gave its model.
+    `stopped` is why nothing more is sent to it; `known_models` are the names that the server gave its model.
     """
 
     plan: ModelPlan
     turnstile: Turnstile
     batches: Batches
+    breaker: Breaker
     doorman: asyncio.Task[None]
     provider: asyncio.Task[Provider] | None = None
     stopped: ConfigError | None = None
-    connected: bool = False
-    answered: bool = False
-    failed: int = 0
     known_models: frozenset[str] = frozenset()
     jobs: set[_Job] = field(default_factory=set)
 
@@ -262,8 +258,9 @@ class Fetcher:
             turnstile = Turnstile(Pace(width, clock), self._slots, requests, tokens, clock)
             known = self._store.models_returned(job.request.endpoint, job.request.model_id)
             doorman = asyncio.get_running_loop().create_task(turnstile.run())
+            breaker = Breaker(self._policy.longest_retry_after)
             batches = Batches(plan.n_per_request)
-            self._lanes[plan] = _Lane(plan, turnstile, batches, doorman, known_models=known)
+            self._lanes[plan] = _Lane(plan, turnstile, batches, breaker, doorman, known_models=known)
         return self._lanes[plan]
 
     def _launch(self, job: _Job) -> None:
@@ -372,8 +369,7 @@ class Fetcher:
             job.sending = False
             self._tally.returned(job.key)
         lane.turnstile.pace.replied()
-        lane.connected = lane.answered = True
-        lane.failed = 0
+        lane.breaker.closed()
         return [self._keep(lane, *pair) for pair in zip(asked, completions, strict=False)]
 
     def _keep(self, lane: _Lane, request: Request, completion: Completion) -> Completion:
@@ -400,30 +396,17 @@ class Fetcher:
                 lane.turnstile.pace.limited(error.retry_after)
         elif error.failure_class != "unreachable":
             lane.turnstile.pace.replied()
-            lane.connected = True
+            lane.breaker.connected = True
 
     def _final(self, lane: _Lane, error: ProviderError, patience: Patience) -> ProviderError:
         if lane.stopped is not None:
             return lane.stopped
-        error = self._hopeless(lane, error) or error
+        error = lane.breaker.tripped(error) or error
         if isinstance(error, ConfigError) and error.stops_model:
             self._stop(lane, error)
         elif patience.attempts > 1:
             error.args = (f"{error} ({patience.attempts} attempts)",)
         return error
-
-    def _hopeless(self, lane: _Lane, error: ProviderError) -> ConfigError | None:
-        """Return what a passing error amounts to where it will not pass within this run."""
-        wait = error.retry_after or 0.0
-        if error.failure_class == "rate_limited" and wait > self._policy.longest_retry_after:
-            return ConfigError("quota_exhausted", f"{error}: it wants to be asked again in {wait:.0f} s")
-        lane.failed += error.failure_class in FRUITLESS
-        many = lane.failed >= FRUITLESS_SAMPLES
-        if error.failure_class == "unreachable" and (many or not lane.connected):
-            return ConfigError("unreachable", str(error))
-        if error.failure_class in FRUITLESS and many and not lane.answered:
-            return ConfigError(error.failure_class, f"{error}, and so for the first {lane.failed} samples")
-        return None
 
     def _stop(self, lane: _Lane, error: ConfigError) -> None:
         lane.stopped = error

@@ -25,8 +25,9 @@ PLAIN = '{"is_correct": false, "issues": ["POST /a answers 200, not 201"], "sugg
         f'The form was {{"is_correct": true, "issues": []}}. My review:\n{PLAIN}',
         f'In `return {{"id": 1}}, 200` and `{{x}}` I see a fault.\n{PLAIN}',
         PLAIN.replace(', "', ',\n  "') + " // done",
+        "{" * 1_000_000 + "\n" + PLAIN,
     ],
-    ids=["plain", "fenced", "prose", "words", "one text", "form first", "code before", "lines"],
+    ids=["plain", "fenced", "prose", "words", "one text", "form first", "code before", "lines", "a million braces"],
 )  # fmt: skip
 def test_a_review_is_found_in_the_reply(reply: str) -> None:
     assert parse_review(reply) == WRONG

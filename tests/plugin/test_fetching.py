@@ -102,7 +102,7 @@ def test_two_runs_at_once_ask_for_each_completion_once(
     serve: Callable[..., Loopback], cases: Path, request: pytest.FixtureRequest, database: str
 ) -> None:
     store = "shared.sqlite" if database == "sqlite" else request.getfixturevalue("postgres_url")
-    server = serve(latency=0.1)
+    server = serve(latency=0.5)
     arguments = (*PYTEST, "--model=some", "--webbench-samples=20", "--webbench-concurrency=4", *STATIC)
     folders = ("one", "other")
     runs = [

@@ -15,7 +15,7 @@ from pytest_webbench.sandbox import Limits, Sandbox
 FOLDER = Path(__file__).parent / "hostile"
 GOOD = (FOLDER / "good.py").read_text()
 PATROLLED = ("disk_fill", "inode_fill")
-SLOW = ("disk_fill", "inode_fill", "thread_bomb", "mem_mmap", "symlink_tree", "mem_numpy", "net")
+SLOW = ("disk_fill", "inode_fill", "thread_bomb", "mem_list", "mem_mmap", "symlink_tree", "mem_numpy", "net")
 DENIED = ("PermissionError", "Errno 13", "Errno 1]", "EPERM", "EACCES", "No such", "not permitted", "ProcessLookup")
 
 Judge = Callable[[Outcome, Sandbox], None]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+SEARCHED_CHARACTERS = 32_768
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -28,10 +29,12 @@ class Review:
 def parse_review(reply: str) -> Review | None:
     """Return the review in a reply, the last one if it holds several; None where it holds none.
 
+    Only its last `SEARCHED_CHARACTERS` are searched, as the search grows with the square of a reply made of braces.
+
     >>> parse_review('It works. {"is_correct": true, "issues": [], "suggestions": []}')
     Review(is_correct=True, issues=(), suggestions=())
     """
-    reviews = [review for found in _objects(reply) if (review := _review(found)) is not None]
+    reviews = [review for found in _objects(reply[-SEARCHED_CHARACTERS:]) if (review := _review(found)) is not None]
     return reviews[-1] if reviews else None
 
 
