@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from databases import postgres, server_programs
 from project import QUICK, write_case
+from xdist.scheduler import WorkStealingScheduling
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WorkStealingScheduling:
+    """Let an idle worker steal: tests that start whole pytest runs take a thousand times longer than others."""
+    return WorkStealingScheduling(config, log)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,9 @@ def wilson(successes: float, n: float) -> tuple[float, float]:
     >>> [round(end, 4) for end in wilson(10, 10)]
     [0.7225, 1.0]
     """
-    from scipy.special import ndtri
-
     if n <= 0:
         raise ValueError(f"expected n > 0, got {n}")
-    z2 = float(ndtri((1 + CONFIDENCE) / 2)) ** 2
+    z2 = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2
     rate = successes / n
     centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
     half = np.sqrt(z2 * (rate * (1 - rate) / n + z2 / (4 * n * n))) / (1 + z2 / n)
