@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_webbench.bench import Bench, sample_of
 from pytest_webbench.cases import Case, is_dataset
 from pytest_webbench.evaluation import Sample
 from pytest_webbench.records import Record
-from pytest_webbench.run import Bench, Run, examined, sample_of, start_run
+from pytest_webbench.run import Run, examined, start_run
 from pytest_webbench.selection import Model
 from pytest_webbench.settings import Settings, check_budget
 from pytest_webbench.statistics.samples import Samples
@@ -61,7 +62,7 @@ def opened(settings: Settings, cases: Sequence[Case], selection: Mapping[str, An
     Raises `SettingsError`, `ConfigError`, `CaseError` or `StoreError` for what can be known before the first call.
     """
     check_budget(settings)
-    workbench = Workbench(settings.tier, settings.sandbox, settings.sandbox_strict)
+    workbench = Workbench.of(settings)
     try:
         sandbox = None if settings.dry_run else examined(workbench, cases)
         run = start_run(settings, cases, selection)

@@ -14,6 +14,7 @@ from pytest_webbench.selection import Model
 if TYPE_CHECKING:
     from pytest_webbench.settings import Settings
 
+CHANNEL = "webbench_channel"
 HANDOVER = "webbench_handover"
 
 

@@ -11,8 +11,8 @@ from pytest_webbench.cases import Case, is_dataset, load_case_file
 from pytest_webbench.records import OUTCOME_FIELDS
 
 if TYPE_CHECKING:
+    from pytest_webbench.bench import Bench
     from pytest_webbench.records import Record
-    from pytest_webbench.run import Bench
     from pytest_webbench.shards import Shard
 
 PROPERTY = "webbench"

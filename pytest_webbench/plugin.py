@@ -11,7 +11,7 @@ import pytest
 from pytest_webbench.options import MODEL_DEST, MODEL_HELP, register
 
 if TYPE_CHECKING:
-    from pytest_webbench.session import MainSession
+    from pytest_webbench.main_session import MainSession
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -11,45 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from pytest_webbench.agents import AgentPlan, Agents
+from pytest_webbench.bench import sample_of
 from pytest_webbench.cases import Case, check_unique_ids, find_case_files, load_case_file
 from pytest_webbench.completions.fetch import Fetched, Fetcher
 from pytest_webbench.completions.store import CompletionStore, open_store
-from pytest_webbench.evaluation import Evaluation, Sample, evaluate, installed_versions, not_obtained
+from pytest_webbench.evaluation import Sample, installed_versions
 from pytest_webbench.ledger import Ledger
-from pytest_webbench.models import ProviderError, Request
+from pytest_webbench.models import Request
 from pytest_webbench.observation import Observer
 from pytest_webbench.options import SettingsError
-from pytest_webbench.plans import agent_plan, endpoint_of, plans_of
+from pytest_webbench.plans import agent_plan, plans_of
 from pytest_webbench.prompts import template_sha
 from pytest_webbench.selection import Model, asked_models
 from pytest_webbench.settings import Settings
 from pytest_webbench.workbench import Workbench
-
-Ask = Callable[[str, Request], Fetched]
-
-
-@dataclass(slots=True)
-class Bench:
-    """What an item needs to be judged: where completions come from, and what judges them."""
-
-    settings: Settings
-    endpoints: Mapping[str, str]
-    workbench: Workbench
-    ask: Ask
-
-    def sample(self, node_id: str, case: Case, alias: str, template: str, index: int) -> Sample:
-        """Return the sample that an item takes."""
-        return sample_of(self.settings, self.endpoints, node_id, case, alias, template, index)
-
-    def evaluate(self, sample: Sample) -> Evaluation | None:
-        """Obtain the completion of a sample and judge it; None where it is only to be obtained."""
-        try:
-            fetched = self.ask(sample.model.alias, sample.request)
-        except ProviderError as error:
-            return not_obtained(self.settings.run_id, sample, error)
-        if self.settings.generate_only:
-            return None
-        return evaluate(self.settings.run_id, sample, fetched, self.workbench)
 
 
 @dataclass(slots=True)
@@ -134,21 +109,6 @@ class Run:
         candidates = [case for case in self.cases if not entry or case.id == entry[0]]
         exact = [case for case in candidates if case.path == path]
         return (exact or [case for case in candidates if case.path.as_posix().endswith("/" + file)])[0]
-
-
-def sample_of(
-    settings: Settings,
-    endpoints: Mapping[str, str],
-    node_id: str,
-    case: Case,
-    alias: str,
-    template: str,
-    index: int,
-) -> Sample:
-    """Return the sample that an item takes."""
-    model = settings.model(alias)
-    endpoint = endpoint_of(endpoints[alias], model, case)
-    return Sample(node_id, case, model, endpoint, settings.template(template), index)
 
 
 def is_sample(node_id: str) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from pytest_webbench.cases import Case
 from pytest_webbench.extraction import Code
 from pytest_webbench.metrics import Reference, WebCodeBLEU, web_codebleu
-from pytest_webbench.settings import Tier
+from pytest_webbench.settings import Settings, Tier
 from pytest_webbench.tiers.results import Deadlines, HttpTiers
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ class Workbench:
     _sandbox: Sandbox | None = None
     _references: dict[str, Reference] = field(default_factory=dict)
     _deadlines: dict[str, Deadlines] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the one that a run was told to judge with."""
+        return cls(settings.tier, settings.sandbox, settings.sandbox_strict)
 
     def similarity(self, case: Case, text: str) -> WebCodeBLEU:
         """Return Web-CodeBLEU of `text` against the case's reference, which is prepared once."""

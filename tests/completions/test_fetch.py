@@ -253,7 +253,7 @@ def test_a_limit_per_minute_is_never_exceeded(
     fetching: Make, ask: Make, fast: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fast.speed = 50.0
-    monkeypatch.setattr(limits, "MARGIN_SECONDS", 10.0)
+    monkeypatch.setattr(limits, "MARGIN_SECONDS", 25.0)
     with Loopback() as server:
         fetcher = fetching(server, plan={"requests_per_minute": 10})
         for future in [fetcher.submit("m", request) for request in samples(ask, 25)]:

@@ -20,6 +20,7 @@ HEAVY = (
     "rich",
     "flask",
     "httpx2",
+    "pytest_webbench.main_session",
     "pytest_webbench.session",
 )
 
