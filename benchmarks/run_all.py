@@ -39,7 +39,9 @@ def main() -> None:
         print(f"== {title}", flush=True)
         command = [sys.executable, str(FOLDER / script), *always, *(when_quick if quick else ())]
         done = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, check=False)
-        shown = done.stdout if done.returncode == 0 else f"failed:\n{done.stderr[-2000:]}"
+        shown = done.stdout
+        if done.returncode:
+            shown += f"exit status {done.returncode}\n{done.stderr[-2000:]}"
         print(shown, flush=True)
         parts.append(f"## {title}\n\n`python benchmarks/{script}`\n\n```\n{shown.rstrip()}\n```")
     parts.append("![growth](growth.png)")
