@@ -2,7 +2,7 @@
 
 python benchmarks/run_all.py [--quick]
 
-Takes about half an hour on two quiet cores; --quick takes ten minutes with fewer repetitions and items.
+Takes about an hour on two quiet cores; --quick takes a quarter of it, with fewer repetitions and items.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BENCHMARKS = (
     ("Web-CodeBLEU against the package", "codebleu.py", (), ()),
     ("Sandbox against a cold start", "sandbox.py", (), ()),
     ("Fetching against the ideal", "fetch.py", (), ("--runs", "1")),
-    ("Judging with one worker and with two", "scaling.py", (), ("--runs", "1", "--samples", "1")),
+    ("Judging with one worker and with two", "scaling.py", ("--runs", "1"), ("--samples", "1")),
     ("What an item costs beside its judging", "items.py", (), ("400", "4000")),
     ("Reports of many records", "reports.py", (), ("40000",)),
     ("Growth over cases, samples and models", "growth.py", ("--out", str(FOLDER / "growth.png")), ()),
