@@ -50,11 +50,17 @@ def _plot(curves: dict[str, list[tuple[int, Cost]]], path: Path) -> None:
 
     mpl.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     figure, axes = pyplot.subplots(figsize=(6, 4))
     for kind, points in curves.items():
         axes.plot([items for items, _ in points], [cost.cpu for _, cost in points], marker="o", label=f"more {kind}")
     axes.set(xscale="log", yscale="log", xlabel="items", ylabel="CPU seconds, start-up included")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axis.set_minor_formatter(NullFormatter())
+    axes.set_xticks(sorted({items for points in curves.values() for items, _ in points}), minor=False)
     axes.legend()
     figure.tight_layout()
     figure.savefig(path, dpi=120)

@@ -33,7 +33,9 @@ def main() -> None:
         size = (run / RECORDS).stat().st_size / 1e6
         started = time.perf_counter()
         only = [argument for part in options.parts for argument in ("--only", part)]
-        subprocess.run([sys.executable, "-m", "pytest_webbench", "report", str(run), *only], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "pytest_webbench", "report", str(run), *only], check=True, capture_output=True
+        )
         took = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"{count} records ({size:.0f} MB) in {took:.1f} s: {count / took:.0f} records/s, peak {peak:.0f} MB")
