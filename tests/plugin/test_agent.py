@@ -215,12 +215,10 @@ def test_a_dry_run_counts_the_calls_of_all_roles_at_most(
     assert server.log == []
 
 
-def test_a_budget_stops_an_agent_in_its_loop(
-    serve: Callable[..., Loopback], cases: Path, bench: Bench, workers: tuple[str, ...]
-) -> None:
+def test_a_budget_stops_an_agent_in_its_loop(serve: Callable[..., Loopback], cases: Path, bench: Bench) -> None:
     usage = {"prompt_tokens": 100, "completion_tokens": 500, "total_tokens": 600}
     server = serve(answer=lambda seen: completion(app(case(seen), "nobody"), usage=usage))
-    result = bench(*AGENT, STATIC, "--webbench-budget=0.0015", "--webbench-concurrency=1", *workers)
+    result = bench(*AGENT, STATIC, "--webbench-budget=0.0015", "--webbench-concurrency=1")
     assert result.ret == 3
     assert [role(seen) for seen in server.log] == ["codegen"]
     failed = records(cases)
@@ -229,35 +227,35 @@ def test_a_budget_stops_an_agent_in_its_loop(
 
 
 def test_completions_of_an_agent_can_be_made_first_and_scored_later(
-    serve: Callable[..., Loopback], cases: Path, bench: Bench, workers: tuple[str, ...]
+    serve: Callable[..., Loopback], cases: Path, bench: Bench
 ) -> None:
     server = serve()
-    made = bench("--model=team", "--webbench-generate-only", *workers)
+    made = bench("--model=team", "--webbench-generate-only")
     assert made.ret == 0
     made.stdout.fnmatch_lines(["team: 2 of 2 completions stored"])
     count = len(server.log)
-    assert bench(*AGENT, STATIC, "--webbench-offline", *workers).ret == 0
+    assert bench(*AGENT, STATIC, "--webbench-offline").ret == 0
     assert len(server.log) == count
 
 
 def test_a_role_that_cannot_be_asked_stops_the_agent_and_says_which(
-    serve: Callable[..., Loopback], cases: Path, bench: Bench, workers: tuple[str, ...]
+    serve: Callable[..., Loopback], cases: Path, bench: Bench
 ) -> None:
     def refuse(seen: Seen) -> Scripted:
         return error(401, "no") if role(seen) == "reviewer" else team(seen)
 
     serve(answer=refuse)
-    assert bench(*AGENT, STATIC, *workers).ret == 4
+    assert bench(*AGENT, STATIC).ret == 4
     found = {(one["status"], one["failure_class"]) for one in records(cases)}
     assert found == {("config_error", "auth")}
     assert all(one["message"].startswith("reviewer (critic): ") for one in records(cases))
 
 
 def test_an_agent_and_its_own_models_run_side_by_side(
-    serve: Callable[..., Loopback], cases: Path, bench: Bench, workers: tuple[str, ...]
+    serve: Callable[..., Loopback], cases: Path, bench: Bench
 ) -> None:
     serve()
-    result = bench(*AGENT, "--model=writer", "--webbench-samples=2", STATIC, *workers)
+    result = bench(*AGENT, "--model=writer", "--webbench-samples=2", STATIC)
     assert result.ret == 0
     assert Counter(one["model"] for one in records(cases)) == {"team": 4, "writer": 4}
 

@@ -104,10 +104,8 @@ def test_an_ordinary_test_is_in_every_shard(five: Path, shard: Callable[..., pyt
     "gate",
     ["--webbench-fail-under=points=5", "--webbench-max-drop=points=5", "--webbench-baseline=reports/benchmark.json"],
 )
-def test_a_gate_on_a_shard_is_a_usage_error(
-    shard: Callable[..., pytest.RunResult], gate: str, workers: tuple[str, ...]
-) -> None:
-    result = shard("1/2", gate, *workers)
+def test_a_gate_on_a_shard_is_a_usage_error(shard: Callable[..., pytest.RunResult], gate: str) -> None:
+    result = shard("1/2", gate)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*{gate.split('=')[0]}: one shard cannot be judged; let 'webbench gate' judge*"])
 

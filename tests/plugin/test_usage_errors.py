@@ -26,30 +26,30 @@ def test_an_unknown_model_lists_the_known_ones(cases: Path, bench: Bench, worker
     refused(bench("--model=lama", *workers), "ERROR: --model: unknown model 'lama'; known: llama, mixtral, *")
 
 
-def test_an_unknown_template_lists_the_known_ones(cases: Path, bench: Bench, workers: tuple[str, ...]) -> None:
+def test_an_unknown_template_lists_the_known_ones(cases: Path, bench: Bench) -> None:
     refused(
-        bench(*REFERENCE, "--webbench-prompt=x", *workers),
+        bench(*REFERENCE, "--webbench-prompt=x"),
         "ERROR: --webbench-prompt: unknown template 'x'; known: as_is, *",
     )
 
 
 @pytest.mark.parametrize("empty", [False, True], ids=["absent", "empty"])
 def test_a_missing_key_says_where_to_get_one(
-    cases: Path, bench: Bench, workers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, empty: bool
+    cases: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch, empty: bool
 ) -> None:
     if empty:
         monkeypatch.setenv("NIM_API_KEY", "")
     refused(
-        bench("--model=llama", *workers),
+        bench("--model=llama"),
         "ERROR: model 'llama' needs a key: set NIM_API_KEY in the environment or in .env (get a key at https://*",
     )
 
 
 def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(
-    cases: Path, bench: Bench, workers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    cases: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NIM_API_KEY", "sk-\u010danary")
-    result = bench("--model=llama", "--junitxml=j.xml", *workers)
+    result = bench("--model=llama", "--junitxml=j.xml")
     refused(result, "ERROR: NIM_API_KEY holds a character that no key has: paste the key again")
     assert "anary" not in result.stdout.str() + result.stderr.str()
 
@@ -87,11 +87,11 @@ def test_a_definition_that_is_no_toml_says_where(cases: Path, bench: Bench) -> N
     refused(bench(*REFERENCE), "ERROR: *alpha/definition.toml: not valid TOML: *line 1*")
 
 
-def test_a_store_of_a_newer_version_is_refused(cases: Path, bench: Bench, workers: tuple[str, ...]) -> None:
+def test_a_store_of_a_newer_version_is_refused(cases: Path, bench: Bench) -> None:
     (cases / ".webbench").mkdir()
     with sqlite3.connect(cases / ".webbench" / "completions.sqlite") as store:
         store.execute("PRAGMA user_version = 99")
-    refused(bench(*REFERENCE, *workers), "ERROR: *completions.sqlite*newer*")
+    refused(bench(*REFERENCE), "ERROR: *completions.sqlite*newer*")
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,10 @@ def test_a_store_of_a_newer_version_is_refused(cases: Path, bench: Bench, worker
         ("empty.json", "[]", "ERROR: baseline *empty.json: holds no judged sample of any model"),
     ],
 )
-def test_an_unusable_baseline_is_refused(
-    cases: Path, bench: Bench, workers: tuple[str, ...], name: str, text: str | None, line: str
-) -> None:
+def test_an_unusable_baseline_is_refused(cases: Path, bench: Bench, name: str, text: str | None, line: str) -> None:
     if text is not None:
         (cases / name).write_text(text, "utf-8")
-    refused(bench(*REFERENCE, f"--webbench-baseline={name}", *workers), line)
+    refused(bench(*REFERENCE, f"--webbench-baseline={name}"), line)
 
 
 @pytest.mark.parametrize(
@@ -165,12 +163,10 @@ def test_a_budget_needs_known_prices(cases: Path, bench: Bench) -> None:
         assert server.bodies == []
 
 
-def test_checks_that_cannot_be_used_are_refused_before_the_first_call(
-    cases: Path, bench: Bench, workers: tuple[str, ...]
-) -> None:
+def test_checks_that_cannot_be_used_are_refused_before_the_first_call(cases: Path, bench: Bench) -> None:
     checks = cases / "cases" / "flask" / "alpha" / "checks.py"
     checks.write_text("def check_it(browser): pass\n", "utf-8")
     refused(
-        bench("--model=reference", "--webbench-samples=1", *workers),
+        bench("--model=reference", "--webbench-samples=1"),
         "ERROR: *alpha/checks.py: *check_it*browser*",
     )
