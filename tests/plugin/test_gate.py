@@ -23,18 +23,28 @@ SOME = ("--model=some", "--webbench-samples=10", STATIC)
 MET, MISSED = "--webbench-fail-under=pass_at_1=0.5", "--webbench-fail-under=pass_at_1=0.9"
 
 
-@pytest.fixture
-def half(cases: Path, bench: Bench) -> Path:
-    """A model that gets alpha right and beta wrong, with its answers in the store."""
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with the run `before` of a model that got alpha right and beta wrong."""
+    root = tmp_path_factory.mktemp("answered")
+    (root / "pytest.ini").write_text("[pytest]\ntestpaths = cases\n", "utf-8")
+    write_case(root, "alpha", difficulty="hard")
+    write_case(root, "beta", category="auth", tags=("smoke",))
 
     def answer(seen: Seen) -> Scripted:
         return completion(GOOD if "GET /alpha " in str(seen.body) else BAD)
 
     with Loopback(answer=answer) as server:
         table = f"[models.some]\nprovider = 'openai'\nmodel = 'acme/some'\nbase_url = '{server.url}'\n"
-        (cases / "webbench.toml").write_text(table, "utf-8")
-        assert bench(*SOME, "--webbench-run-id=before").ret == 1
-    return cases
+        (root / "webbench.toml").write_text(table, "utf-8")
+        assert pytested(root, "--model=some", "--webbench-run-id=before").returncode == 1
+    return root
+
+
+@pytest.fixture
+def half(answered: Path, pytester: pytest.Pytester) -> Path:
+    """That project as the current folder, with its answers in the store and nobody to ask."""
+    return shutil.copytree(answered, pytester.path, symlinks=True, dirs_exist_ok=True)
 
 
 def test_failing_samples_alone_do_not_fail_a_run_with_a_gate(
