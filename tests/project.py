@@ -95,7 +95,8 @@ def run_json(root: Path, run: str = "latest") -> dict[str, Any]:
     return found
 
 
-QUICK = ("-p", "no:hypothesispytest", "-p", "no:anyio", "-p", "no_plots")
+UNNEEDED = ("hypothesispytest", "anyio", "html", "html_fixtures", "platformdirs", "syrupy")
+QUICK = (*(argument for name in UNNEEDED for argument in ("-p", f"no:{name}")), "-p", "no_plots")
 """Leaves out of inner runs what their subject does not need."""
 
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *QUICK)

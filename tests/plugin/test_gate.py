@@ -172,7 +172,15 @@ def test_finished_runs_are_judged_by_the_same_rules_without_a_call(half: Path, p
 BESIDE = {
     "alone": (),
     "two workers": ("-n", "2"),
-    "beside other plugins": ("-p", "syrupy", "--json-report", "--html=page.html", "--self-contained-html"),
+    "beside other plugins": (
+        "-p",
+        "syrupy",
+        "-p",
+        "html",
+        "--json-report",
+        "--html=page.html",
+        "--self-contained-html",
+    ),
 }
 BEFORE = ("--webbench-baseline=reports/runs/good", "--webbench-baseline-model=good")
 LIMIT = "--webbench-max-drop=pass_at_1=0.05"
