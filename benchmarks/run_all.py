@@ -2,7 +2,7 @@
 
 python benchmarks/run_all.py [--quick]
 
-Takes about an hour on two quiet cores; --quick takes a quarter of it, with fewer repetitions and items.
+--quick (fewer repetitions and items) takes a quarter of an hour on two quiet cores, all of it several times as long.
 """
 
 from __future__ import annotations

@@ -238,6 +238,7 @@ def choose_templates(names: Sequence[str], folder: Path | None) -> tuple[Templat
 
 
 def at_least_one(name: str, value: int) -> int:
+    """Return the value of setting `name`; raises `SettingsError` below 1."""
     if value < 1:
         raise SettingsError(f"{name}: expected a whole number of at least 1, found {value}")
     return value

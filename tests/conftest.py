@@ -12,9 +12,9 @@ from project import QUICK, write_case
 from xdist.scheduler import WorkStealingScheduling
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WorkStealingScheduling:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WorkStealingScheduling | None:
     """Let an idle worker steal: tests that start whole pytest runs take a thousand times longer than others."""
-    return WorkStealingScheduling(config, log)
+    return WorkStealingScheduling(config, log) if config.getvalue("dist") == "load" else None
 
 
 @pytest.fixture

@@ -23,7 +23,11 @@ class Breaker:
     answered: bool = False
     failed: int = 0
 
-    def closed(self) -> None:
+    def replied(self) -> None:
+        """Note any reply of the server."""
+        self.connected = True
+
+    def completed(self) -> None:
         """Note a completion."""
         self.connected = self.answered = True
         self.failed = 0

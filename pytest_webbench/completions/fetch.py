@@ -369,7 +369,7 @@ class Fetcher:
             job.sending = False
             self._tally.returned(job.key)
         lane.turnstile.pace.replied()
-        lane.breaker.closed()
+        lane.breaker.completed()
         return [self._keep(lane, *pair) for pair in zip(asked, completions, strict=False)]
 
     def _keep(self, lane: _Lane, request: Request, completion: Completion) -> Completion:
@@ -396,7 +396,7 @@ class Fetcher:
                 lane.turnstile.pace.limited(error.retry_after)
         elif error.failure_class != "unreachable":
             lane.turnstile.pace.replied()
-            lane.breaker.connected = True
+            lane.breaker.replied()
 
     def _final(self, lane: _Lane, error: ProviderError, patience: Patience) -> ProviderError:
         if lane.stopped is not None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
 POWER = 0.8
+Z2 = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2
 Floats = NDArray[np.float64]
 
 
@@ -23,10 +24,9 @@ def wilson(successes: float, n: float) -> tuple[float, float]:
     """
     if n <= 0:
         raise ValueError(f"expected n > 0, got {n}")
-    z2 = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2
     rate = successes / n
-    centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (rate * (1 - rate) / n + z2 / (4 * n * n))) / (1 + z2 / n)
+    centre = (rate + Z2 / (2 * n)) / (1 + Z2 / n)
+    half = np.sqrt(Z2 * (rate * (1 - rate) / n + Z2 / (4 * n * n))) / (1 + Z2 / n)
     return max(0.0, float(centre - half)), min(1.0, float(centre + half))
 
 

@@ -23,7 +23,7 @@ def test_a_server_that_never_replied_stops_at_once(breaker: Breaker) -> None:
 
 
 def test_a_server_that_once_replied_is_given_several_samples(breaker: Breaker) -> None:
-    breaker.connected = True
+    breaker.replied()
     patient = [None] * (FRUITLESS_SAMPLES - 1)
     assert classes(breaker, *["unreachable"] * FRUITLESS_SAMPLES) == [*patient, "unreachable"]
 
@@ -34,14 +34,14 @@ def test_a_model_that_never_completed_is_given_several_samples(breaker: Breaker)
 
 
 def test_a_model_that_once_completed_goes_on(breaker: Breaker) -> None:
-    breaker.closed()
+    breaker.completed()
     assert classes(breaker, *["empty_response"] * 2 * FRUITLESS_SAMPLES) == [None] * 2 * FRUITLESS_SAMPLES
 
 
 def test_a_completion_begins_the_count_anew(breaker: Breaker) -> None:
-    breaker.connected = True
+    breaker.replied()
     before = classes(breaker, *["unreachable"] * (FRUITLESS_SAMPLES - 1))
-    breaker.closed()
+    breaker.completed()
     assert classes(breaker, *["unreachable"] * (FRUITLESS_SAMPLES - 1)) == before
 
 
